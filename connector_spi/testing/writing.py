@@ -90,9 +90,13 @@ class ReferenceInsert:
     def write(self, table: pa.Table, task: int | None = None) -> Sequence[Fragment]:
         """Writes rows by a sink of their own; the fragments have travelled. ``task`` is that of ``sink``."""
         sink = self.sink(task)
-        for batch in table.to_batches(max_chunksize=1000):
-            sink.append(batch)
-        return pickle.loads(pickle.dumps(tuple(sink.finish())))  # type: ignore[no-any-return]
+        try:
+            for batch in table.to_batches(max_chunksize=1000):
+                sink.append(batch)
+            return pickle.loads(pickle.dumps(tuple(sink.finish())))  # type: ignore[no-any-return]
+        except BaseException:
+            sink.abort()
+            raise
 
     def finish(self, fragments: Sequence[Sequence[Fragment]]) -> None:
         """All sinks have finished."""

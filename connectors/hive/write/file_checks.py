@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.formats.lazy.binary_serde import LazyBinaryRowSerDe
 from connectors.hive.formats.lazy.parameters import lazy_parameters
 from connectors.hive.formats.lazy.texts import decode_column
+from connectors.hive.schema.text_types import TextRule
 from connectors.hive.write.sink.avro.encoding import record_encoder
 from connectors.hive.write.sink.avro.schema import AVRO_LITERAL, AVRO_URL, file_schema
 from connectors.hive.write.sink.compression import compression
@@ -24,7 +25,7 @@ from connectors.hive.write.sink.text.file import check_text_storage
 from connectors.toolkit.schema.union_structs import is_union_struct
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["check_files", "with_avro_schema"]
+__all__ = ["check_files", "with_avro_lengths", "with_avro_schema"]
 
 
 def check_files(storage: FileStorage, columns: pa.Schema, where: str) -> None:
@@ -69,6 +70,24 @@ def with_avro_schema(storage: FileStorage, files: FileSystem, where: str) -> Fil
     if storage.format != "avro" or url is None or literal is not None:
         return storage
     properties[AVRO_LITERAL] = read_schema_text(url, files, (), where)
+    return replace(storage, properties=tuple(sorted(properties.items())))
+
+
+def with_avro_lengths(
+    storage: FileStorage, columns: pa.Schema, rules: Sequence[tuple[str, TextRule]], where: str
+) -> FileStorage:
+    """The storage with the schema of its Avro files in it, where ``char`` and ``varchar`` columns need one.
+
+    Args:
+        storage: As of ``with_avro_schema``.
+        columns: Columns of the files.
+        rules: Those of ``char`` and ``varchar``.
+        where: Begins the message.
+    """
+    properties = dict(storage.properties)
+    if storage.format != "avro" or not rules or _given(properties, AVRO_LITERAL) is not None:
+        return storage
+    properties[AVRO_LITERAL] = file_schema(storage, columns, where, rules)
     return replace(storage, properties=tuple(sorted(properties.items())))
 
 

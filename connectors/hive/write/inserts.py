@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
+import pyarrow as pa
+
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
 from connector_spi.errors import NotSupportedError
@@ -19,7 +21,7 @@ from connectors.hive.buckets.layout import EMPTY_BUCKET_FILES
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.codec_setting import with_codec
-from connectors.hive.write.file_checks import with_avro_schema
+from connectors.hive.write.file_checks import with_avro_lengths, with_avro_schema
 from connectors.hive.write.handles import STATEMENTS, AcidWrite, HiveFragment, HiveInsertHandle
 from connectors.hive.write.merges import LOCK_OPERATIONS
 from connectors.hive.write.publish.acid_publishing import AcidInsert
@@ -78,9 +80,12 @@ class HiveInserts:
         storage = with_codec(session, table.storage)
         check_writable(replace(table, storage=storage), entry, self._files)
         replaced = ReplacedPartitions.of(table, change) if isinstance(change, Overwrite) else None
+        where = f"rows cannot be added to {table.name}"
+        columns = pa.schema([(column.name, column.type) for column in table.data_columns])
+        storage = with_avro_schema(storage, self._files, where)
         handle = HiveInsertHandle(
             table.name,
-            with_avro_schema(storage, self._files, f"rows cannot be added to {table.name}"),
+            with_avro_lengths(storage, columns, table.text_rules, where),
             join_path(table.location, f"{STAGING}{uuid.uuid4().hex}"),
             table.data_columns,
             table.partition_keys,

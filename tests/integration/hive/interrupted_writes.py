@@ -79,6 +79,11 @@ def _new(number: int) -> Rows:
     return {first: (f"n{number}", "p0"), first + 1: (f"n{number}", "p1"), first + 2: (f"n{number}", f"q{number}")}
 
 
+def _added(number: int) -> Rows:
+    """Of these, those of partitions that are there."""
+    return {one: row for one, row in _new(number).items() if row[1] in ("p0", "p1")}
+
+
 def _insert(hive: HiveConnector, name: SchemaTableName, number: int) -> None:
     rows = _table(_new(number))
     insert_rows(hive, name, [rows.slice(0, 1), rows.slice(1)])
@@ -89,7 +94,7 @@ def _delete(hive: HiveConnector, name: SchemaTableName, number: int) -> None:
 
 
 def _merge(hive: HiveConnector, name: SchemaTableName, number: int) -> None:
-    _change(hive, name, MergeCommand.MERGE, _new(number))
+    _change(hive, name, MergeCommand.MERGE, _added(number))
 
 
 def _change(hive: HiveConnector, name: SchemaTableName, command: MergeCommand, new: Rows) -> None:
@@ -122,7 +127,7 @@ def _replacing(number: int) -> Rows:
 WRITES: Mapping[str, InterruptedWrite] = {
     "insert": InterruptedWrite(FULL, _insert, lambda rows, number: {**rows, **_new(number)}),
     "delete": InterruptedWrite(FULL, _delete, lambda rows, number: _left(rows)),
-    "merge": InterruptedWrite(FULL, _merge, lambda rows, number: {**_left(rows), **_new(number)}),
+    "merge": InterruptedWrite(FULL, _merge, lambda rows, number: {**_left(rows), **_added(number)}),
     "overwrite": InterruptedWrite(
         PLAIN,
         _overwrite,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from uuid import uuid4
 
@@ -36,8 +37,10 @@ _FORMATS = {
     "sequence_binary": f"ROW FORMAT SERDE '{_SERDES}.lazybinary.LazyBinarySerDe' STORED AS SEQUENCEFILE",
 }
 _TEXTS = ("text", "rctext", "sequence")
-_NOT_TRINOS = "sequence_binary"
-"""A SerDe that Trino does not know (Unsupported storage format)."""
+_NOT_TRINOS = ("hive_json", "sequence_binary")
+"""Formats of SerDes that Trino 483 does not know (Unsupported storage format)."""
+_NOT_IN_TRINO = {"json": ("bin",), "avro": ("ti", "si")}
+"""Columns that it takes for others, of Hive's files, too: Base64 for bytes; it fails on small integers."""
 _BUCKETS = "CLUSTERED BY (id) INTO 3 BUCKETS"
 _KINDS = {
     "full": "'transactional'='true'",
@@ -82,9 +85,11 @@ class Engines:
         others = pa.Table.from_pylist(rows.slice(half).to_pylist(), rows.schema)
         self.session.spark.createDataFrame(others).writeTo(f"hive.{name}").append()
 
-    def check(self, name: SchemaTableName, rows: pa.Table, *, in_trino: bool = True) -> None:
+    def check(
+        self, name: SchemaTableName, rows: pa.Table, *, in_trino: bool = True, not_in_trino: Sequence[str] = ()
+    ) -> None:
         """Checks that all read these rows."""
-        every_reader(self.hive, self.engine, self.trino if in_trino else None, name, rows)
+        every_reader(self.hive, self.engine, self.trino if in_trino else None, name, rows, not_in_trino)
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +117,8 @@ def rows_for(file_format: str, *, keys: bool) -> pa.Table:
         rows[1]["deep"] = [{"k": "q", "v": None}]
     if file_format in ("json", "hive_json"):
         rows[1]["f"], rows[2]["f"], rows[2]["d"] = -1.5, 1.5, 1e300
+        # Hive reads the nearest double.
+        rows[1]["big"], rows[2]["big"] = Decimal("-12345.25"), Decimal("98765.5")
     if file_format == "avro":
         # Hive keeps milliseconds.
         rows[0]["ts"], rows[2]["ts"] = (
@@ -130,7 +137,8 @@ def test_partitioned_tables_of_every_format(engines: Engines, file_format: str) 
     name = engines.create(f"parted_{file_format}", file_format, "plain", keys=True, buckets=False)
     rows = rows_for(file_format, keys=True)
     engines.write(name, rows)
-    engines.check(name, rows, in_trino=file_format != _NOT_TRINOS)
+    lacking = _NOT_IN_TRINO.get(file_format, ())
+    engines.check(name, rows, in_trino=file_format not in _NOT_TRINOS, not_in_trino=lacking)
 
 
 @pytest.mark.parametrize("file_format", ["orc", "parquet", "text"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 import pyarrow as pa
@@ -11,11 +12,13 @@ import pyarrow as pa
 from connector_spi.errors import NotSupportedError
 from connectors.hive import error_codes
 from connectors.hive.formats.file_storage import FileStorage
+from connectors.hive.schema.text_types import TextRule
 from connectors.toolkit.avro.schema import Json
 
 __all__ = ["AVRO_LITERAL", "AVRO_URL", "file_schema"]
 
 AVRO_LITERAL, AVRO_URL = "avro.schema.literal", "avro.schema.url"
+_RECORD = "baseRecord"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _PRIMITIVES = {
     pa.bool_(): "boolean",
@@ -30,13 +33,16 @@ _PRIMITIVES = {
 }
 
 
-def file_schema(storage: FileStorage, columns: pa.Schema, where: str) -> str:
+def file_schema(
+    storage: FileStorage, columns: pa.Schema, where: str, rules: Sequence[tuple[str, TextRule]] = ()
+) -> str:
     """The schema as JSON.
 
     Args:
         storage: Properties of the table; a schema at an address stands in ``avro.schema.literal`` by now.
         columns: Columns of the files.
         where: Begins the message.
+        rules: Columns of ``char`` and ``varchar``; Hive reads them only where the schema tells their lengths.
 
     Raises:
         NotSupportedError: A name or a type of a column has no form in Avro.
@@ -44,14 +50,15 @@ def file_schema(storage: FileStorage, columns: pa.Schema, where: str) -> str:
     literal = dict(storage.properties).get(AVRO_LITERAL, "").strip()
     if literal and literal.lower() != "none":
         return literal
-    return json.dumps(_SchemaOfColumns(where).record("baseRecord", list(columns)))
+    return json.dumps(_SchemaOfColumns(where, dict(rules)).record(_RECORD, list(columns)))
 
 
 class _SchemaOfColumns:
     """As Hive makes one (``TypeInfoToSchema``): every value may be NULL, records inside are numbered."""
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, rules: Mapping[str, TextRule]) -> None:
         self._where = where
+        self._rules = rules
         self._numbers = count()
 
     def record(self, name: str, fields: list[pa.Field]) -> dict[str, Json]:
@@ -59,9 +66,15 @@ class _SchemaOfColumns:
             if not _NAME.match(field.name):
                 raise self._refused(f"the name '{field.name}' is none that Avro has")
         members: list[Json] = [
-            {"name": field.name, "type": ["null", self._type(field.type)], "default": None} for field in fields
+            {"name": field.name, "type": ["null", self._column(field, name)], "default": None} for field in fields
         ]
         return {"type": "record", "name": name, "fields": members}
+
+    def _column(self, field: pa.Field, record: str) -> Json:
+        rule = self._rules.get(field.name) if record == _RECORD else None
+        if rule is None:
+            return self._type(field.type)
+        return {"type": "string", "logicalType": rule.kind, "maxLength": rule.length}
 
     def _type(self, kind: pa.DataType) -> Json:
         if kind in _PRIMITIVES:
