@@ -16,7 +16,6 @@ from connector_spi.errors import ExternalError, NotSupportedError
 from lakeport.error_codes import SERVER_DOES_NOT_START
 from lakeport.server.access import Access, KeyStore
 from lakeport.server.jdbc.operations import answer_metadata_calls
-from lakeport.server.kerberos import use_kerberos
 from lakeport.server.ldap_directory import LdapDirectory, LdapSettings
 from lakeport.server.web_tokens import jwt_users
 from lakeport.spark.bridge.compiled.java_classes import findable
@@ -153,11 +152,8 @@ def _configure(jvm: Jvm, session: JavaObject, address: Mapping[str, str]) -> Non
 
 def _authenticate(jvm: Jvm, session: JavaObject, check: JavaObject, access: Access) -> None:
     """Has Hive check passwords, which reads the name of the class from the system's properties."""
-    conf = session.sessionState().conf()
-    if access.kerberos is not None:
-        use_kerberos(jvm, conf, access.kerberos)
-        return
-    conf.setConfString("hive.server2.authentication", "CUSTOM" if access.checks_passwords else "NONE")
+    mode = "CUSTOM" if access.checks_passwords else "NONE"
+    session.sessionState().conf().setConfString("hive.server2.authentication", mode)
     if not access.checks_passwords:
         return
     jvm.cls("java.lang.System").setProperty("hive.server2.custom.authentication.class", str(check.getName()))
