@@ -52,7 +52,7 @@ class Access:
         user_tokens: Users of Spark Connect by their tokens; without these and a common one, who asks is let in.
         key_store: The Thrift port speaks TLS with it; ``None`` is no TLS.
         jdbc_only: Spark Connect is not served.
-        jwt: Signed tokens of users: of Spark Connect, and in the place of a password of JDBC.
+        jwt: Signed tokens of users of Spark Connect.
 
     Raises:
         NotSupportedError: One of the two ways in has authentication, the other not; or clients of Spark Connect have
@@ -77,7 +77,7 @@ class Access:
         if not self.jdbc_only and self.checks_passwords != self.has_authentication:
             met, missing = "JDBC has passwords", "--connect-token-file, --connect-user-tokens or --jwt"
             if not self.checks_passwords:
-                met, missing = "Spark Connect has a token", "--password-file, --password-authenticator or --jwt"
+                met, missing = "Spark Connect has a token", "--password-file or --password-authenticator for JDBC"
             raise NotSupportedError(
                 f"{met}, and whoever has none would come in by the other port; expected {missing}",
                 SERVER_WITHOUT_AUTHENTICATION,
@@ -87,8 +87,8 @@ class Access:
 
     @property
     def checks_passwords(self) -> bool:
-        """Whether clients of JDBC have to show a password, or a token in its place."""
-        return self.passwords is not None or self.jwt is not None
+        """Whether clients of JDBC have to show a password."""
+        return self.passwords is not None
 
     @property
     def has_authentication(self) -> bool:

@@ -17,7 +17,6 @@ from lakeport.error_codes import SERVER_DOES_NOT_START
 from lakeport.server.access import Access, KeyStore
 from lakeport.server.jdbc.operations import answer_metadata_calls
 from lakeport.server.ldap_directory import LdapDirectory, LdapSettings
-from lakeport.server.web_tokens import jwt_users
 from lakeport.spark.bridge.compiled.java_classes import findable
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.jvm import Jvm
@@ -108,7 +107,7 @@ class ThriftServer:
 
 
 class PasswordCheckProxy(Proxy):
-    """Looks users up in the password file or the directory, and knows signed tokens.
+    """Looks users up in the password file or the directory.
 
     Args:
         jvm: The JVM.
@@ -122,14 +121,11 @@ class PasswordCheckProxy(Proxy):
         super().__init__(jvm)
         known = access.passwords
         self._passwords = LdapDirectory(jvm, known) if isinstance(known, LdapSettings) else known
-        self._tokens = None if access.jwt is None else jwt_users(jvm, access.jwt)
 
     def test(self, user: str | None, password: str | None) -> bool:
-        """Whether a user has this password, or this token."""
+        """Whether a user has this password."""
         if not user or not password or _CUT_NAMES.search(user):
             return False
-        if self._tokens is not None and self._tokens.apply(password) == user:
-            return True
         return self._passwords is not None and self._passwords.authenticate(user, password)
 
 

@@ -85,7 +85,7 @@ def _add_access_options(command: argparse.ArgumentParser) -> None:
         help="or Trino's password-authenticator.properties: ldap, or file",
     )
     command.add_argument(
-        "--jwt", metavar="FILE", help="properties of signed tokens, for Spark Connect and as passwords of JDBC"
+        "--jwt", metavar="FILE", help="properties of signed tokens (JWT), of which a client of Spark Connect shows one"
     )
     command.add_argument(
         "--connect-token-file",

@@ -56,14 +56,15 @@ def test_tokens_of_users(passwords: Path, tmp_path: Path) -> None:
         assert TOKEN not in met.value.message
 
 
-def test_signed_tokens_are_for_both_ways_in(passwords: Path) -> None:
+def test_signed_tokens_are_tokens_of_users(passwords: Path) -> None:
     jwt = JwtSettings("HMAC", "c2VjcmV0", None, None, "sub")
-    given = Access(jwt=jwt)
-    assert given.checks_passwords
+    given = Access(PasswordFile(passwords), jwt=jwt)
     assert given.has_authentication
     assert "c2VjcmV0" not in repr(given)
     with pytest.raises(NotSupportedError, match="a token of all and tokens of users"):
         Access(PasswordFile(passwords), TOKEN, jwt=jwt)
+    with pytest.raises(NotSupportedError, match="expected --password-file"):
+        Access(jwt=jwt)
 
 
 def test_other_machines_need_tls(passwords: Path, tmp_path: Path) -> None:
