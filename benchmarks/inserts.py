@@ -1,6 +1,7 @@
-"""Rows of a Parquet table added to tables of ORC and Parquet: by ``session.insert``, and by Spark's ``INSERT INTO``.
+"""6 M rows of TPC-H's lineitem added to tables of ORC and Parquet: by ``session.insert``, and by ``INSERT INTO``.
 
-Both against Spark's own writer.
+Both against Spark's own writer, by its default codec and, for ORC, by the codec of Hive, which is ours. ``--folder``
+keeps the rows for the next run.
 """
 
 from __future__ import annotations
@@ -15,45 +16,56 @@ import pyarrow.dataset as ds
 from benchmarks.command import Size, run_command
 from benchmarks.figures import Figure
 from benchmarks.lake import Lake, open_lake
+from benchmarks.lineitem import LineitemOptions
 from benchmarks.tables import write_parquet
 from benchmarks.turns import Taken, take_turns
 
 __all__ = ["measure"]
 
 _GROUP = "inserts"
-_FILES = 8
 _AIM = 1.1
-_THEIRS = "Spark's own"
+_SETTINGS = {"spark.ui.enabled": "false"}
+_CODECS = {"orc": ("zstd", "zlib"), "parquet": ("snappy",)}
+"""Codecs by format: Spark's default one is the first."""
 
 
-def measure(size: Size, folder: Path) -> list[Figure]:
-    """Each writer reads the same Parquet files and adds their rows; both append to a table of their own."""
-    rows = size.of(6_000_000, 20_000)
-    source = write_parquet(folder / "source", rows, _FILES)
-    write_parquet(folder / "one", 1, 1)
+def measure(asked: LineitemOptions, size: Size, folder: Path) -> list[Figure]:
+    """Each writer reads the same Parquet files and adds their rows; all append to a table of their own."""
+    source = asked.make(size, folder)
+    rows = ds.dataset(source).count_rows()
     figures = []
-    with open_lake(folder) as lake:
-        for file_format in ("orc", "parquet"):
-            name = f"made_{file_format}"
-            _create(lake, source, name, file_format, folder / name)
-            writers: dict[str, Callable[[], int]] = {
-                "session.insert": partial(_insert, lake, source, name),
-                "INSERT INTO": partial(_insert_by_spark, lake, source, name),
-                _THEIRS: _spark_writer(lake, source, folder / f"spark_{file_format}", file_format),
-            }
-            taken = take_turns(writers, size.of(5, 1))
-            for writer in writers:
-                if writer != _THEIRS:
-                    figures += _compared(f"{rows} rows, {file_format}, {writer}", taken[writer], taken[_THEIRS])
-        name = "made_orc"
+    with open_lake(folder, _SETTINGS) as lake:
+        lake.session.sql("CREATE SCHEMA IF NOT EXISTS hive.bench").collect()
+        for file_format, codecs in _CODECS.items():
+            for codec in codecs:
+                what = f"{rows:,} rows, {file_format} of {codec}"
+                figures += _compare(lake, source, folder, (file_format, codec), asked.rounds or size.of(2, 1), what)
+        write_parquet(folder / "one", 1, 1)
+        _create(lake, folder / "one", "small", ("orc", "zlib"), folder / "small")
         small: dict[str, Callable[[], int]] = {
-            "session.insert": partial(_insert, lake, folder / "one", name),
-            "INSERT INTO": partial(_insert_by_spark, lake, folder / "one", name),
+            "session.insert": partial(_insert, lake, folder / "one", "small"),
+            "INSERT INTO": partial(_insert_by_spark, lake, folder / "one", "small"),
         }
         for writer, one in take_turns(small, size.of(20, 1)).items():
             what = f"one row, embedded metastore, {writer}"
             figures.append(Figure(_GROUP, what, 1000 * median(one.seconds), "ms", 150))
     return figures
+
+
+def _compare(lake: Lake, source: Path, folder: Path, kind: tuple[str, str], rounds: int, what: str) -> list[Figure]:
+    name = f"made_{kind[0]}_{kind[1]}"
+    _create(lake, source, name, kind, folder / name)
+    writers: dict[str, Callable[[], int]] = {
+        "session.insert": partial(_insert, lake, source, name),
+        "INSERT INTO": partial(_insert_by_spark, lake, source, name),
+    }
+    theirs = "Spark's own"
+    contenders: dict[str, Callable[[], int]] = {
+        **writers,
+        theirs: partial(_write_by_spark, lake, source, folder / f"s_{name}", kind),
+    }
+    taken = take_turns(contenders, rounds)
+    return [figure for writer in writers for figure in _compared(f"{what}, {writer}", taken[writer], taken[theirs])]
 
 
 def _compared(what: str, ours: Taken[int], theirs: Taken[int]) -> list[Figure]:
@@ -65,14 +77,16 @@ def _compared(what: str, ours: Taken[int], theirs: Taken[int]) -> list[Figure]:
     return figures
 
 
-def _create(lake: Lake, source: Path, name: str, file_format: str, folder: Path) -> None:
+def _create(lake: Lake, source: Path, name: str, kind: tuple[str, str], folder: Path) -> None:
     """An empty table with the columns of the source."""
-    lake.session.spark.read.parquet(str(source)).limit(0).write.format(file_format).save(str(folder))
     columns = ", ".join(
         f"{one.name} {one.dataType.simpleString()}" for one in lake.session.spark.read.parquet(str(source)).schema
     )
-    lake.session.sql("CREATE SCHEMA IF NOT EXISTS hive.bench").collect()
-    lake.session.sql(f"CREATE TABLE hive.bench.{name} ({columns}) USING {file_format} LOCATION '{folder}'").collect()
+    folder.mkdir()
+    lake.session.sql(
+        f"CREATE TABLE hive.bench.{name} ({columns}) USING {kind[0]} OPTIONS (compression '{kind[1]}') "
+        f"LOCATION '{folder}'"
+    ).collect()
 
 
 def _insert(lake: Lake, source: Path, name: str) -> int:
@@ -84,13 +98,11 @@ def _insert_by_spark(lake: Lake, source: Path, name: str) -> int:
     return 0
 
 
-def _spark_writer(lake: Lake, source: Path, target: Path, file_format: str) -> Callable[[], int]:
-    def write() -> int:
-        lake.session.spark.read.parquet(str(source)).write.mode("append").format(file_format).save(str(target))
-        return 0
-
-    return write
+def _write_by_spark(lake: Lake, source: Path, target: Path, kind: tuple[str, str]) -> int:
+    written = lake.session.spark.read.parquet(str(source)).write.mode("append")
+    written.format(kind[0]).option("compression", kind[1]).save(str(target))
+    return 0
 
 
 if __name__ == "__main__":
-    run_command(__doc__ or "", measure)
+    run_command(__doc__ or "", partial(measure, LineitemOptions.parse()), parents=[LineitemOptions.parser()])

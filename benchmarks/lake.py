@@ -58,7 +58,10 @@ class Lake:
 
 @contextmanager
 def open_lake(
-    folder: Path, settings: Mapping[str, str] | None = None, others: Mapping[str, Mapping[str, str]] | None = None
+    folder: Path,
+    settings: Mapping[str, str] | None = None,
+    others: Mapping[str, Mapping[str, str]] | None = None,
+    metastore: str | None = None,
 ) -> Iterator[Lake]:
     """Opens a session whose metastore lies in ``folder``; Spark's log goes there too.
 
@@ -66,9 +69,12 @@ def open_lake(
         folder: Exists.
         settings: Spark's, beside those of Lakeport.
         others: More catalogs of Hive over the same metastore, by name, with properties of theirs.
+        metastore: The address of a metastore of Hive; ``None`` is one that is embedded.
     """
     registry = CatalogRegistry(discover_plugins(), VERSION)
     properties = {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(folder / "metastore.db")}
+    if metastore is not None:
+        properties = {"hive.metastore.uri": metastore}
     for name in ("hive", "hudi"):
         registry.register(name, name, properties)
     for name, own in (others or {}).items():

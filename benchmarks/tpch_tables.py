@@ -29,7 +29,7 @@ from tests.connectors.hive.acid.writer import (
     write_arrow_inserts,
 )
 
-__all__ = ["CHANGED", "TABLES", "make_tables"]
+__all__ = ["CHANGED", "TABLES", "make_lineitem", "make_tables"]
 
 CHANGED = {"lineitem": "l_quantity", "orders": "o_totalprice"}
 """Tables that are changed, and the column that updates raise."""
@@ -62,6 +62,13 @@ def make_tables(folder: Path, scale: float) -> None:
         _once(folder / "hudi", lambda target: _write_hudi(folder, target, python, jar))
 
 
+def make_lineitem(folder: Path, scale: float) -> Path:
+    """The directory of the Parquet files of ``lineitem`` in the folder of ``make_tables``; made if it is not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _once(folder / "raw", lambda target: _generate(target, scale, "--tables=lineitem"))
+    return folder / "raw" / "lineitem"
+
+
 def _once(target: Path, make: Callable[[Path], None]) -> None:
     """A folder is there in whole or not at all."""
     if target.exists():
@@ -73,9 +80,9 @@ def _once(target: Path, make: Callable[[Path], None]) -> None:
     partial.rename(target)
 
 
-def _generate(target: Path, scale: float) -> None:
+def _generate(target: Path, scale: float, *more: str) -> None:
     tool = Path(sys.executable).with_name("tpchgen-cli")
-    command = [str(tool), "parquet", "-s", str(scale), f"--parts={_PARTS}", f"--output-dir={target}"]
+    command = [str(tool), "parquet", "-s", str(scale), f"--parts={_PARTS}", f"--output-dir={target}", *more]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 

@@ -23,6 +23,7 @@ from connector_spi.errors import (
     UserError,
 )
 from connector_spi.properties import closest
+from connector_spi.security import ConnectorAccessControl
 
 __all__ = ["CATALOG_ALREADY_EXISTS", "SESSION_CLOSED", "CatalogCheck", "CatalogEvent", "CatalogRegistry"]
 
@@ -207,7 +208,8 @@ class CatalogRegistry:
         """
         with self._lock:
             entry = self._find(name)
-        return self._guarded(name, entry.sibling(connector_name, properties, self.plugins, self._context))
+        own = entry.connector(self.plugins, self._context).access_control
+        return self._guarded(name, entry.sibling(connector_name, properties, self.plugins, self._context), own)
 
     def check(self) -> tuple[CatalogCheck, ...]:
         """Builds every catalog and reports the result of each, sorted by name."""
@@ -269,10 +271,11 @@ class CatalogRegistry:
             return CatalogCheck(name, connector_name, error)
         return CatalogCheck(name, connector_name, None)
 
-    def _guarded(self, name: str, connector: Connector) -> Connector:
-        if self.security.is_open and connector.access_control is None:
+    def _guarded(self, name: str, connector: Connector, of_catalog: ConnectorAccessControl | None = None) -> Connector:
+        own = [one for one in (of_catalog, connector.access_control) if one is not None]
+        if self.security.is_open and not own:
             return connector
-        return guard(name, connector, self.security.access_control)
+        return guard(name, connector, self.security.access_control, tuple(own))
 
     def _shown(self, names: Iterable[str]) -> list[str]:
         security = self.security

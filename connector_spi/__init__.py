@@ -75,6 +75,7 @@ from connector_spi.optional.event_listener import (
     QueryCreatedEvent,
     TableReadEvent,
 )
+from connector_spi.optional.grants import SupportsGrants
 from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.page_sink import (
     DELETE_OPERATION,
@@ -87,6 +88,7 @@ from connector_spi.optional.page_sink import (
     PageSink,
     PageSinkProvider,
 )
+from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.replacing import SupportsTableReplacement
@@ -94,9 +96,17 @@ from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
     StatisticsCollection,
+    SupportsFileStatistics,
     SupportsStatisticsCollection,
 )
-from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
+from connector_spi.optional.streaming import (
+    StreamEpoch,
+    StreamStart,
+    SupportsStreaming,
+    SupportsStreamingInsert,
+    offset_fields,
+    offset_text,
+)
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
 from connector_spi.optional.writing import (
     BucketFunction,
@@ -161,7 +171,20 @@ from connector_spi.properties import (
 )
 from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
 from connector_spi.schema import ColumnMetadata, TableMetadata
-from connector_spi.security import ConnectorAccessControl, GroupProvider, Identity, SystemAccessControl, ViewExpression
+from connector_spi.security import (
+    ALL_ROLES,
+    NO_ROLES,
+    ConnectorAccessControl,
+    GroupProvider,
+    Identity,
+    Principal,
+    PrincipalKind,
+    Privilege,
+    PrivilegeGrant,
+    RoleGrant,
+    SystemAccessControl,
+    ViewExpression,
+)
 from connector_spi.serializable import Serializable, from_json, to_json
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ListSplitSource, ScanSummary, SplitManager, SplitSource
@@ -169,6 +192,7 @@ from connector_spi.statistics import ColumnStatistics, TableStatistics
 from connector_spi.system_tables import SystemTable
 
 __all__ = [
+    "ALL_ROLES",
     "CHANGE_TYPE",
     "COMMIT_TIMESTAMP",
     "COMMIT_VERSION",
@@ -177,6 +201,7 @@ __all__ = [
     "DELETE_OPERATION",
     "INSERT_OPERATION",
     "MAX_BATCH_ROWS",
+    "NO_ROLES",
     "OPERATION_COLUMN",
     "SPI_VERSION",
     "AccessDeniedError",
@@ -250,6 +275,10 @@ __all__ = [
     "PageSourceProvider",
     "PartitionDefinition",
     "Plugin",
+    "Principal",
+    "PrincipalKind",
+    "Privilege",
+    "PrivilegeGrant",
     "Procedure",
     "ProcedureArgument",
     "ProcedureFunction",
@@ -262,6 +291,7 @@ __all__ = [
     "Range",
     "Reference",
     "ResourceError",
+    "RoleGrant",
     "ScanCounts",
     "ScanSummary",
     "SchemaNotFoundError",
@@ -275,10 +305,13 @@ __all__ = [
     "SplitT_co",
     "StatisticsCollection",
     "StorageError",
+    "StreamEpoch",
     "StreamStart",
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsColumnStatistics",
+    "SupportsFileStatistics",
+    "SupportsGrants",
     "SupportsInsert",
     "SupportsInsertLayout",
     "SupportsLimit",
@@ -291,8 +324,10 @@ __all__ = [
     "SupportsStatistics",
     "SupportsStatisticsCollection",
     "SupportsStreaming",
+    "SupportsStreamingInsert",
     "SupportsTableDefinition",
     "SupportsTableListing",
+    "SupportsTablePartitioning",
     "SupportsTableRedirection",
     "SupportsTableReplacement",
     "SupportsTimeTravel",
@@ -306,6 +341,7 @@ __all__ = [
     "TableHandle",
     "TableMetadata",
     "TableNotFoundError",
+    "TablePartitioning",
     "TableReadEvent",
     "TableRedirection",
     "TableStatistics",

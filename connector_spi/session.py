@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from connector_spi.errors import InternalError
 from connector_spi.properties import PropertyMetadata
+from connector_spi.security.grants import ALL_ROLES
 from connector_spi.security.identity import Identity
 from connector_spi.serializable import Serializable
 
@@ -29,6 +30,8 @@ class ConnectorSession(Serializable):
         is_explained: Someone wants to know what is skipped: numbers that cost a further call may be asked for.
         groups: Groups of the user.
         roles: Roles that the user has enabled.
+        catalog_role: As of ``Identity``.
+        for_others: As of ``Identity``.
     """
 
     query_id: str
@@ -39,11 +42,13 @@ class ConnectorSession(Serializable):
     is_explained: bool = False
     groups: frozenset[str] = frozenset()
     roles: frozenset[str] = frozenset()
+    catalog_role: str = ALL_ROLES
+    for_others: bool = False
 
     @property
     def identity(self) -> Identity:
         """Who asks, without credentials: the session travels."""
-        return Identity(self.user, self.groups, self.roles)
+        return Identity(self.user, self.groups, self.roles, catalog_role=self.catalog_role, for_others=self.for_others)
 
     def get(self, prop: PropertyMetadata[T]) -> T:
         """The value of a session property that the connector declares.

@@ -28,6 +28,7 @@ class ScanSummary(Serializable):
         files_kept: Data files to be read.
         files_total: Data files in the kept partitions.
         notes: Further sentences.
+        is_confidential: How much is read would tell of rows that are hidden from who asks: no counts are shown.
     """
 
     snapshot: str | None = None
@@ -36,6 +37,7 @@ class ScanSummary(Serializable):
     files_kept: int | None = None
     files_total: int | None = None
     notes: tuple[str, ...] = ()
+    is_confidential: bool = False
 
 
 class SplitSource(ABC, Generic[SplitT_co]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from types import TracebackType
 from typing import Generic, Self, TypeAlias, Unpack
 
@@ -24,8 +25,11 @@ from lakeport.planning.names import list_schemas, list_tables
 from lakeport.sql.analyze import AnalyzedTable, AnalyzeRequest, analyze_request
 from lakeport.sql.dialects import DIALECTS, check_dialect, to_spark_sql
 from lakeport.sql.explain.request import explain_request
+from lakeport.sql.grants.request import GrantKind, GrantRequest, grant_request
+from lakeport.sql.grants.running import catalog_of, run_grant
 from lakeport.sql.show_stats import show_stats_name, stats_table_name
 from lakeport.sql.table_columns import table_columns
+from lakeport.transactions.engine_settings import ROLE
 from lakeport.transactions.lease import ReadLease, commit_all
 from lakeport.transactions.statement import statement_scope
 
@@ -46,7 +50,8 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
     def __init__(self, catalogs: CatalogRegistry, engine: Engine[ResultT_co]) -> None:
         self._catalogs = catalogs
         self._engine = engine
-        super().__init__(ArrowReads(catalogs))
+        self._roles: dict[str, str] = {}
+        super().__init__(ArrowReads(catalogs, self._selected_role))
         self._dialect = DIALECTS[0]
 
     @property
@@ -66,7 +71,7 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
 
     @property
     def dialect(self) -> str:
-        """The dialect of statements that say none: ``spark`` at first, or ``trino``.
+        """The dialect of statements that say none: ``spark`` at first, ``trino``, or with this engine ``duckdb``.
 
         Raises:
             InvalidArgumentError: On setting: no such dialect.
@@ -79,9 +84,15 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
 
     def plan(self, text: str, args: Parameters = None, *, dialect: str | None = None) -> ResultT_co:
         """Plans one statement, as ``sql`` does; the result is the engine's, whichever it is."""
+        granted = None if args else grant_request(text)
+        # Spark itself says what it has of these for its own catalog.
+        if granted is not None and catalog_of(granted, self._current_names()) in ("", *self._catalogs.names()):
+            return self._engine.rows_of(self._grant(granted))
         columns_of = table_columns(self._catalogs, self.read_lease, self._current_names)
         spoken = self._dialect if dialect is None else check_dialect(dialect)
-        text = to_spark_sql(text, spoken, columns_of, self._engine.setting)
+        is_own = spoken == self._engine.own_dialect
+        if not is_own:
+            text = to_spark_sql(text, spoken, columns_of, self._engine.setting)
         asked = None if args else show_stats_name(text)
         if asked is not None:
             return self._engine.show_stats(asked, self.read_lease)
@@ -94,8 +105,10 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
                 return self._engine.show_stats(str(name), self.read_lease)
         explained = None if args else explain_request(text)
         if explained is not None:
+            explained = replace(explained, dialect=spoken if is_own else DIALECTS[0])
             return self._engine.explain(explained, self.read_lease)
-        return self._engine.plan(text, args, self.read_lease)
+        run = self._engine.plan_own if is_own else self._engine.plan
+        return run(text, args, self.read_lease)
 
     def schemas(self, catalog: str | None = None) -> list[str]:
         """Full names of the schemas of a catalog, or of all catalogs, sorted; needs no Spark.
@@ -302,8 +315,27 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
             statement = self._reads.statement(self.read_lease)
             with statement_scope(statement):
                 table = AnalyzedTable.of(statement, name, request)
-                found = self._engine.plan(table.query(), None, self.read_lease).rows()
-                table.keep(pa.Table.from_batches(found.batches, found.schema))
+                if not request.noscan:
+                    found = self._engine.plan(table.query(), None, self.read_lease).rows()
+                    table.keep(pa.Table.from_batches(found.batches, found.schema))
+                table.count_files(alone=request.noscan)
+
+    def _grant(self, request: GrantRequest) -> pa.Table:
+        current = self._current_names()
+        statement = self._reads.statement(self.read_lease)
+        with statement_scope(statement):
+            rows = run_grant(statement, request, current)
+            statement.commit()
+        if request.kind is GrantKind.SET_ROLE:
+            catalog, role = catalog_of(request, current), request.roles[0]
+            self._roles[catalog] = role
+            self._engine.keep_session_properties({**self._engine.session_properties(), f"{catalog}.{ROLE.name}": role})
+        return rows
+
+    def _selected_role(self, catalog: str) -> dict[str, str]:
+        """Reads without the engine's SQL have the role, too, and else no session properties."""
+        role = self._roles.get(catalog)
+        return {} if role is None else {ROLE.name: role}
 
     def _current_names(self) -> tuple[str, str]:
         return self._engine.current_catalog(), self._engine.current_schema()

@@ -143,12 +143,16 @@ class Engine(ABC, Generic[ResultT_co]):
         title: As people write it.
         own_catalogs: Catalogs that it has besides those of the registry.
         setting_names: Settings to complete after ``SET``, beside session properties.
+        patience_seconds: How long a cancelled statement is waited for; then it ends unseen.
+        own_dialect: A dialect that ``plan_own`` takes as it is written; empty where there is none but Spark's.
     """
 
     name: str
     title: str
     own_catalogs: tuple[str, ...] = ()
     setting_names: tuple[str, ...] = ()
+    own_dialect: str = ""
+    patience_seconds: float = 5.0
 
     @property
     @abstractmethod
@@ -198,6 +202,10 @@ class Engine(ABC, Generic[ResultT_co]):
             ConnectorError: A name is not there, a catalog refused, or the engine does not run such a statement.
         """
 
+    def plan_own(self, text: str, args: Parameters = None, lease: ReadLease | None = None) -> ResultT_co:
+        """As ``plan``, of a statement in the engine's own dialect."""
+        raise InvalidArgumentError(f"the engine {self.name} has no dialect of its own")
+
     @abstractmethod
     def table(self, name: str, lease: ReadLease | None = None) -> ResultT_co:
         """A table by its name; raises as ``plan``."""
@@ -205,6 +213,10 @@ class Engine(ABC, Generic[ResultT_co]):
     @abstractmethod
     def show_stats(self, name: str, lease: ReadLease | None = None) -> ResultT_co:
         """What ``SHOW STATS FOR name`` shows, the name as it is written; raises as ``plan``."""
+
+    @abstractmethod
+    def rows_of(self, table: pa.Table) -> ResultT_co:
+        """A result of rows that are there; without columns, of a statement that is done."""
 
     @abstractmethod
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> ResultT_co:

@@ -14,6 +14,7 @@ __all__ = [
     "SERVER_WITHOUT_AUTHENTICATION",
     "SPARK_CONNECT",
     "SPARK_DOES_NOT_START",
+    "STALE_PARTITIONING",
     "TASK_PYTHON",
     "UNSUPPORTED_LOCAL_SQL",
     "UNSUPPORTED_SPARK_VERSION",
@@ -39,6 +40,8 @@ SPARK_CONNECT = ErrorCode("SPARK_CONNECT", ErrorType.USER_ERROR)
 """A session of Spark Connect, whose catalogs are out of reach. Use a classic session."""
 SPARK_DOES_NOT_START = ErrorCode("SPARK_DOES_NOT_START", ErrorType.EXTERNAL)
 """Java ended before Spark was there. The message holds what it said."""
+STALE_PARTITIONING = ErrorCode("STALE_PARTITIONING", ErrorType.EXTERNAL)
+"""Files of a bucketed table were replaced by others, in no bucket, while a query joined by buckets. Run it again."""
 TASK_PYTHON = ErrorCode("TASK_PYTHON", ErrorType.USER_ERROR)
 """The Python that Spark starts its tasks with cannot read tables. Set PYSPARK_PYTHON to one that has Lakeport."""
 UNSUPPORTED_LOCAL_SQL = ErrorCode("UNSUPPORTED_LOCAL_SQL", ErrorType.USER_ERROR)

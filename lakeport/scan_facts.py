@@ -152,8 +152,9 @@ class ScanDescription:
             entries.append(("partitions", kept_text(summary.partitions_kept, summary.partitions_total)))
         if summary.files_kept is not None:
             entries.append(("files", kept_text(summary.files_kept, summary.files_total)))
-        entries.append(("splits", f"{facts.splits:,}{facts.shared_out}"))
-        entries.append(("size", size_text(facts.size_bytes)))
+        if not summary.is_confidential:
+            entries.append(("splits", f"{facts.splits:,}{facts.shared_out}"))
+            entries.append(("size", size_text(facts.size_bytes)))
         entries.append(("reader", facts.reader))
         return [*entries, *(("", note) for note in summary.notes)]
 
@@ -171,6 +172,8 @@ class ScanDescription:
             "filesKept": summary.files_kept,
             "filesTotal": summary.files_total,
         }
+        if not summary.is_confidential:
+            numbers |= {"splits": facts.splits, "tasks": facts.tasks, "plannedBytes": facts.size_bytes}
         return {
             "table": {"catalog": facts.name.catalog, "schema": facts.name.schema, "table": facts.name.table},
             "snapshot": summary.snapshot,
@@ -184,9 +187,6 @@ class ScanDescription:
             "firstRowsInTasks": pushdown.first_rows,
             "byConnector": dict(pushdown.connector),
             **{name: number for name, number in numbers.items() if number is not None},
-            "splits": facts.splits,
-            "tasks": facts.tasks,
-            "plannedBytes": facts.size_bytes,
             "reader": "native" if facts.native else "python",
             "rowsReason": facts.rows_reason,
             "notes": list(summary.notes),
@@ -255,8 +255,8 @@ class ScanTotals:
 
 
 def scan_totals(scans: Iterable[ScanFacts]) -> ScanTotals | None:
-    """Adds scans up; ``None`` for no scans."""
-    found = list(scans)
+    """Adds scans up, but for those whose counts are not shown; ``None`` for no scans."""
+    found = [one for one in scans if not one.summary.is_confidential]
     if not found:
         return None
     partitions = [(one.summary.partitions_kept, one.summary.partitions_total) for one in found]

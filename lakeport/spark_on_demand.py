@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from catalog.registry import CatalogRegistry
 from lakeport.engine import Engine, FunctionUsage, Parameters, Work
 from lakeport.spark.bridge.options import SparkOptions
@@ -102,6 +104,9 @@ class SparkOnDemand(Engine["SparkResult"]):
 
     def show_stats(self, name: str, lease: ReadLease | None = None) -> SparkResult:
         return _result(self._started().show_stats(name, lease))
+
+    def rows_of(self, table: pa.Table) -> SparkResult:
+        return _result(self._started().rows_of(table))
 
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> SparkResult:
         return _result(self._started().explain(request, lease))

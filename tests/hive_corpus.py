@@ -283,6 +283,8 @@ def _canonical_column(array: pa.Array) -> list[object]:
 def _plain(value: object, arrow: pa.DataType) -> object:
     if value is None:
         return None
+    if pa.types.is_temporal(arrow):
+        return pa.scalar(value, arrow).cast(pa.string()).as_py()
     if pa.types.is_list(arrow):
         return tuple(_plain(item, arrow.value_type) for item in cast(Sequence[object], value))
     if pa.types.is_map(arrow):
@@ -311,6 +313,8 @@ def _from_json(value: object, arrow: pa.DataType) -> object:
         return tuple(_from_json(cast(Mapping[str, object], value)[field.name], field.type) for field in arrow)
     if pa.types.is_floating(arrow):
         return _number(float(str(value)), arrow.bit_width)
+    if pa.types.is_temporal(arrow):
+        return value_of_hive(str(value), arrow)
     return Decimal(str(value)) if pa.types.is_decimal(arrow) else value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.security import Identity, SystemAccessControl
+from connector_spi.security import Identity, Principal, Privilege, SystemAccessControl
 
 __all__ = ["AllowAllAccessControl", "ReadOnlyAccessControl"]
 
@@ -58,6 +58,17 @@ class ReadOnlyAccessControl(SystemAccessControl):
     ) -> None:
         return
 
+    def check_can_create_view_with_select_from_columns(
+        self, identity: Identity, table: CatalogSchemaTableName, columns: Collection[str]
+    ) -> None:
+        return
+
+    def check_can_set_role(self, identity: Identity, catalog: str, role: str) -> None:
+        return
+
+    def check_can_show_roles(self, identity: Identity, catalog: str) -> None:
+        return
+
 
 class AllowAllAccessControl(ReadOnlyAccessControl):
     """Everyone may do everything; what a session has without an access control."""
@@ -107,4 +118,30 @@ class AllowAllAccessControl(ReadOnlyAccessControl):
         return
 
     def check_can_execute_procedure(self, identity: Identity, procedure: CatalogSchemaTableName) -> None:
+        return
+
+    def check_can_grant_table_privilege(
+        self, identity: Identity, privilege: Privilege, table: CatalogSchemaTableName, grantee: Principal
+    ) -> None:
+        return
+
+    def check_can_revoke_table_privilege(
+        self, identity: Identity, privilege: Privilege, table: CatalogSchemaTableName, grantee: Principal
+    ) -> None:
+        return
+
+    def check_can_create_role(self, identity: Identity, catalog: str, role: str) -> None:
+        return
+
+    def check_can_drop_role(self, identity: Identity, catalog: str, role: str) -> None:
+        return
+
+    def check_can_grant_roles(
+        self, identity: Identity, catalog: str, roles: Collection[str], grantees: Collection[Principal]
+    ) -> None:
+        return
+
+    def check_can_revoke_roles(
+        self, identity: Identity, catalog: str, roles: Collection[str], grantees: Collection[Principal]
+    ) -> None:
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from catalog.access_control.file_rules import Rule, Rules, read_rules
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.security import Identity, SystemAccessControl, ViewExpression
+from connector_spi.security import Identity, Principal, Privilege, SystemAccessControl, ViewExpression
 
 __all__ = ["FileAccessControl"]
 
@@ -176,6 +176,53 @@ class FileAccessControl(SystemAccessControl):
         allowed = "EXECUTE" in _first(self._section("procedures") or (), identity, **names)
         if not (allowed and self.can_access_catalog(identity, procedure.catalog)):
             super().check_can_execute_procedure(identity, procedure)
+
+    def check_can_create_view_with_select_from_columns(
+        self, identity: Identity, table: CatalogSchemaTableName, columns: Collection[str]
+    ) -> None:
+        self.check_can_select_from_columns(identity, table, columns)
+        if "GRANT_SELECT" not in self._privileges(identity, table):
+            super().check_can_create_view_with_select_from_columns(identity, table, columns)
+
+    def check_can_grant_table_privilege(
+        self, identity: Identity, privilege: Privilege, table: CatalogSchemaTableName, grantee: Principal
+    ) -> None:
+        if not self._owns(identity, table):
+            super().check_can_grant_table_privilege(identity, privilege, table, grantee)
+
+    def check_can_revoke_table_privilege(
+        self, identity: Identity, privilege: Privilege, table: CatalogSchemaTableName, grantee: Principal
+    ) -> None:
+        if not self._owns(identity, table):
+            super().check_can_revoke_table_privilege(identity, privilege, table, grantee)
+
+    def check_can_create_role(self, identity: Identity, catalog: str, role: str) -> None:
+        if not self._has_access(identity, catalog, "all"):
+            super().check_can_create_role(identity, catalog, role)
+
+    def check_can_drop_role(self, identity: Identity, catalog: str, role: str) -> None:
+        if not self._has_access(identity, catalog, "all"):
+            super().check_can_drop_role(identity, catalog, role)
+
+    def check_can_grant_roles(
+        self, identity: Identity, catalog: str, roles: Collection[str], grantees: Collection[Principal]
+    ) -> None:
+        if not self._has_access(identity, catalog, "all"):
+            super().check_can_grant_roles(identity, catalog, roles, grantees)
+
+    def check_can_revoke_roles(
+        self, identity: Identity, catalog: str, roles: Collection[str], grantees: Collection[Principal]
+    ) -> None:
+        if not self._has_access(identity, catalog, "all"):
+            super().check_can_revoke_roles(identity, catalog, roles, grantees)
+
+    def check_can_set_role(self, identity: Identity, catalog: str, role: str) -> None:
+        if not self.can_access_catalog(identity, catalog):
+            super().check_can_set_role(identity, catalog, role)
+
+    def check_can_show_roles(self, identity: Identity, catalog: str) -> None:
+        if not self.can_access_catalog(identity, catalog):
+            super().check_can_show_roles(identity, catalog)
 
     def get_row_filters(self, identity: Identity, table: CatalogSchemaTableName) -> Sequence[ViewExpression]:
         rule = self._table_rule(identity, table)

@@ -24,16 +24,16 @@ class Checks:
     Attributes:
         catalog: Its name.
         system: Of all catalogs.
-        own: The connector's, where it has one.
+        own: Those of the catalog's connectors.
     """
 
     catalog: str
     system: SystemAccessControl
-    own: ConnectorAccessControl | None = None
+    own: tuple[ConnectorAccessControl, ...] = ()
 
     @property
     def _controls(self) -> Sequence[ConnectorAccessControl]:
-        return (self.system,) if self.own is None else (self.system, self.own)
+        return (self.system, *self.own)
 
     def full(self, name: SchemaTableName) -> CatalogSchemaTableName:
         """The full name of a table."""
@@ -64,8 +64,11 @@ class Checks:
         return frozenset(columns)
 
     def select(self, identity: Identity, name: SchemaTableName, columns: Collection[str]) -> None:
-        """Checks that columns of a table may be read."""
-        self.check(lambda control: control.check_can_select_from_columns(identity, self.full(name), columns))
+        """Checks that columns of a table may be read, and by the owner of a view for others."""
+        full = self.full(name)
+        self.check(lambda control: control.check_can_select_from_columns(identity, full, columns))
+        if identity.for_others:
+            self.check(lambda control: control.check_can_create_view_with_select_from_columns(identity, full, columns))
 
     def unreadable(self, identity: Identity, name: SchemaTableName, columns: Collection[str]) -> frozenset[str]:
         """Those of some columns of a table that may not be read."""

@@ -32,15 +32,18 @@ from connector_spi.system_tables import SystemTable
 __all__ = ["GuardedConnector", "guard"]
 
 
-def guard(catalog: str, connector: Connector, system: SystemAccessControl) -> Connector:
+def guard(
+    catalog: str, connector: Connector, system: SystemAccessControl, own: tuple[ConnectorAccessControl, ...] = ()
+) -> Connector:
     """A connector that does what access controls allow.
 
     Args:
         catalog: Its name.
-        connector: The connector; its own access control counts, too.
+        connector: The connector.
         system: The access control of all catalogs.
+        own: Those of the catalog's connectors, which have to allow, too.
     """
-    return GuardedConnector(connector, Checks(catalog, system, connector.access_control))
+    return GuardedConnector(connector, Checks(catalog, system, own))
 
 
 class GuardedConnector(Connector):

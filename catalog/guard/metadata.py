@@ -197,6 +197,12 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
                 "all of its rows, columns and values"
             )
 
+    def refuse_part_of(self, session: ConnectorSession, name: SchemaTableName, verb: str) -> None:
+        """As ``refuse_part``, of a table that is there."""
+        table = self.guarded(session, name, self.metadata.get_table_handle(session, name))
+        if table is not None:
+            self.refuse_part(session, table, verb)
+
 
 def guarded_table(table: TableHandle) -> GuardedTable:
     """A handle that came from guarded metadata; any other is an error of the engine."""

@@ -103,7 +103,9 @@ class _TimeTravel(GuardedMetadata):
     def get_table_handle_at(
         self, session: ConnectorSession, name: SchemaTableName, version: TableVersion
     ) -> TableHandle | None:
+        # An error about a version says where the table lies, and which versions there are.
         self.checks.visible(session.identity, name)
+        self.checks.select(session.identity, name, ())
         found = cast(SupportsTimeTravel, self.metadata).get_table_handle_at(session, name, version)
         return self.guarded(session, name, found)
 
@@ -126,6 +128,7 @@ class _PartitionListing(GuardedMetadata):
 class _Changes(GuardedMetadata):
     def get_changes(self, session: ConnectorSession, table: TableHandle, change_range: ChangeRange) -> TableChanges:
         guarded = guarded_table(table)
+        self.checks.select(session.identity, guarded.name, ())
         found = cast(SupportsChanges, self.metadata).get_changes(session, guarded.table, change_range)
         changes = self.guarded(session, guarded.name, found.table)
         assert changes is not None
@@ -184,6 +187,7 @@ class _ReadOptions(GuardedMetadata):
         self, session: ConnectorSession, table: TableHandle, options: Mapping[str, str]
     ) -> TableHandle:
         guarded = guarded_table(table)
+        self.checks.select(session.identity, guarded.name, ())
         found = cast(SupportsReadOptions, self.metadata).apply_read_options(session, guarded.table, options)
         again = self.guarded(session, guarded.name, found)
         assert again is not None
@@ -216,6 +220,7 @@ class _Streaming(GuardedMetadata):
         self, session: ConnectorSession, name: SchemaTableName, start: str, end: str, *, changes: bool
     ) -> TableHandle | None:
         self.checks.visible(session.identity, name)
+        self.checks.select(session.identity, name, ())
         found = cast(SupportsStreaming, self.metadata).get_stream_batch(session, name, start, end, changes=changes)
         batch = self.guarded(session, name, found)
         plain = None if batch is None else self.guarded(session, name, self.metadata.get_table_handle(session, name))

@@ -17,7 +17,7 @@ from connector_spi.splits import ScanSummary, SplitManager, SplitSource
 
 __all__ = ["GuardedPageSourceProvider", "GuardedSplitManager"]
 
-_NOTE = "row filters or column masks hold: what was skipped is not shown"
+_NOTE = "row filters or column masks hold: what is read and skipped is not shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class _GuardedSplits(SplitSource[Split]):
             yield [GuardedSplit(split) for split in batch]
 
     def summary(self) -> ScanSummary:
-        return ScanSummary(self._source.summary().snapshot, notes=(_NOTE,))
+        return ScanSummary(self._source.summary().snapshot, notes=(_NOTE,), is_confidential=True)
 
     def close(self) -> None:
         self._source.close()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+from catalog.guard.grants import GuardedGrants
 from catalog.guard.metadata import GuardedMetadata, guarded_table
 from connector_spi.errors import AccessDeniedError, NotSupportedError
 from connector_spi.handles import TableHandle
@@ -17,13 +18,16 @@ from connector_spi.optional.definitions import (
     SupportsTableDefinition,
     TableDefinition,
 )
+from connector_spi.optional.grants import SupportsGrants
 from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.statistics_collection import (
     CollectedStatistics,
     StatisticsCollection,
+    SupportsFileStatistics,
     SupportsStatisticsCollection,
 )
+from connector_spi.optional.streaming import StreamEpoch, SupportsStreamingInsert
 from connector_spi.optional.writing import (
     InsertLayout,
     MergeCommand,
@@ -102,6 +106,7 @@ class _TableDefinition(GuardedMetadata):
 class _TableReplacement(GuardedMetadata):
     def begin_replace_table(self, session: ConnectorSession, definition: TableDefinition) -> SchemaTableName | None:
         self._check(session, definition.name)
+        self.refuse_part_of(session, definition.name, "replace")
         made = self._replacing.begin_replace_table(session, definition)
         if made is not None:
             try:
@@ -137,7 +142,7 @@ class _PartitionDefinition(GuardedMetadata):
         if any(partition.location is not None for partition in partitions):
             # Its rows come from any directory, like those of a table that is created there.
             self.checks.check(lambda control: control.check_can_create_table(session.identity, full))
-        self._refuse_part_of(session, name)
+        self.refuse_part_of(session, name, "change partitions of")
         cast(SupportsPartitionDefinition, self.metadata).add_partitions(session, name, partitions)
 
     def drop_partitions(
@@ -145,13 +150,8 @@ class _PartitionDefinition(GuardedMetadata):
     ) -> None:
         full = self.checks.full(name)
         self.checks.check(lambda control: control.check_can_delete_from_table(session.identity, full))
-        self._refuse_part_of(session, name)
+        self.refuse_part_of(session, name, "change partitions of")
         cast(SupportsPartitionDefinition, self.metadata).drop_partitions(session, name, partitions)
-
-    def _refuse_part_of(self, session: ConnectorSession, name: SchemaTableName) -> None:
-        table = self.guarded(session, name, self.metadata.get_table_handle(session, name))
-        if table is not None:
-            self.refuse_part(session, table, "change partitions of")
 
 
 class _Insert(GuardedMetadata):
@@ -167,6 +167,14 @@ class _Insert(GuardedMetadata):
 
     def abort_insert(self, session: ConnectorSession, insert: InsertHandle) -> None:
         cast(SupportsInsert, self.metadata).abort_insert(session, insert)
+
+
+class _StreamingInsert(GuardedMetadata):
+    def finish_stream_insert(
+        self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment], epoch: StreamEpoch
+    ) -> bool:
+        metadata = cast(SupportsStreamingInsert, self.metadata)
+        return metadata.finish_stream_insert(session, insert, fragments, epoch)
 
 
 class _InsertLayout(GuardedMetadata):
@@ -236,15 +244,27 @@ class _StatisticsCollection(GuardedMetadata):
         metadata.finish_statistics_collection(session, guarded.table, collected)
 
 
+class _FileStatistics(GuardedMetadata):
+    def collect_file_statistics(self, session: ConnectorSession, table: TableHandle) -> None:
+        guarded = guarded_table(table)
+        full = self.checks.full(guarded.name)
+        self.checks.check(lambda control: control.check_can_insert_into_table(session.identity, full))
+        self.refuse_part(session, guarded, "analyze")
+        cast(SupportsFileStatistics, self.metadata).collect_file_statistics(session, guarded.table)
+
+
 WRITING: tuple[tuple[type, type[GuardedMetadata]], ...] = (
     (SupportsSchemaDefinition, _SchemaDefinition),
     (SupportsTableDefinition, _TableDefinition),
     (SupportsPartitionDefinition, _PartitionDefinition),
     (SupportsTableReplacement, _TableReplacement),
     (SupportsInsert, _Insert),
+    (SupportsStreamingInsert, _StreamingInsert),
     (SupportsInsertLayout, _InsertLayout),
     (SupportsOverwrite, _Overwrite),
     (SupportsMerge, _Merge),
+    (SupportsGrants, GuardedGrants),
     (SupportsStatisticsCollection, _StatisticsCollection),
+    (SupportsFileStatistics, _FileStatistics),
 )
 """What metadata may offer beside reading, and the class that guards it."""

@@ -390,8 +390,3 @@ class TransactionClient(CompactionClient):
     @abstractmethod
     def timeout_seconds(self) -> float:
         """After how many seconds without a heartbeat the metastore aborts a transaction."""
-
-    @property
-    def numbers_compactions(self) -> bool:
-        """Whether the id in a compacted directory's name (``base_5_v17``) is one of this metastore's transactions."""
-        return True

@@ -15,6 +15,8 @@ __all__ = [
     "NO_SUCH_CALL",
     "NO_WRITE_IDS",
     "REFUSED_REQUEST",
+    "REFUSED_ROLE",
+    "ROLE_NOT_FOUND",
     "TIMED_OUT",
     "TRANSACTION_ENDED",
     "UNSUPPORTED_VIEW",
@@ -46,3 +48,7 @@ REFUSED_REQUEST = ErrorCode("METASTORE_REFUSED_REQUEST", ErrorType.EXTERNAL)
 """The metastore refused the call for the reason that it gave."""
 TRANSACTION_ENDED = ErrorCode("METASTORE_TRANSACTION_ENDED", ErrorType.EXTERNAL)
 """A transaction was used after its end. Begin another one."""
+REFUSED_ROLE = ErrorCode("METASTORE_REFUSED_ROLE", ErrorType.USER_ERROR)
+"""A role would be within itself, or be dropped although each metastore has it. Leave it as it is."""
+ROLE_NOT_FOUND = ErrorCode("METASTORE_ROLE_NOT_FOUND", ErrorType.USER_ERROR)
+"""There is no role of this name. The message names a close one."""

@@ -12,6 +12,7 @@ from catalog.metastore.cache.invalidating_writer import invalidating_writer
 from catalog.metastore.cache.registry import flush_caches
 from catalog.metastore.calls.statistics import CallStatistics
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
+from catalog.metastore.grants import GrantClient
 from catalog.metastore.wrappers.impersonation import PerUser
 from catalog.metastore.wrappers.no_transactions import NoTransactions
 from catalog.metastore.wrappers.read_only import ReadOnlyWriter, read_only_catalog, read_only_metastore
@@ -33,6 +34,7 @@ class MetastoreClients:
         addresses: Where it is. Catalogs that have one in common are over one metastore, and forget together.
         check: Raises ConnectorError where the metastore cannot be used although calls answer; changes nothing.
         for_user: The same for each user, where the metastore is asked as the user of a query.
+        grants: Privileges and roles; ``None`` where it keeps none.
     """
 
     reads: MetastoreClient
@@ -43,6 +45,7 @@ class MetastoreClients:
     addresses: frozenset[str] = frozenset()
     check: Callable[[], None] | None = None
     for_user: Callable[[str], MetastoreClients] | None = None
+    grants: GrantClient | None = None
 
 
 class MetastoreFactory(ABC):
@@ -92,6 +95,7 @@ class Metastore:
         addresses: Where it is. Those of two catalogs that have one in common are over one metastore.
         description: The kind and where it is, for people; no secret.
         check: Raises ConnectorError where the metastore cannot be used although calls answer.
+        grants: Privileges and roles; ``None`` where it keeps none. Whoever changes them asks ``writes`` before.
     """
 
     reads: MetastoreClient
@@ -102,6 +106,7 @@ class Metastore:
     addresses: frozenset[str] = frozenset()
     description: str = ""
     check: Callable[[], None] | None = None
+    grants: GrantClient | None = None
 
     def as_user(self, user: str) -> Metastore:
         """The same metastore as a query's user meets it; this one unless users are impersonated.
@@ -136,6 +141,7 @@ def assemble(clients: MetastoreClients, *, read_only: bool = False) -> Metastore
         addresses=clients.addresses,
         description=clients.description,
         check=clients.check,
+        grants=clients.grants,
     )
 
 

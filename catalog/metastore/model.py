@@ -147,7 +147,8 @@ class Database(Serializable):
         description: What its author said of it.
         location: URI of the directory in which its managed tables lie; ``None`` lets the metastore choose.
         parameters: Its properties.
-        owner: Who made it.
+        owner: Who made it, or whom it was given to.
+        owner_type: What the owner is: ``USER`` or ``ROLE``; empty where that is not known.
     """
 
     name: str
@@ -155,6 +156,7 @@ class Database(Serializable):
     location: str | None = None
     parameters: Parameters = field(default_factory=Parameters)
     owner: str | None = None
+    owner_type: str = "USER"
 
 
 @dataclass(frozen=True, slots=True)

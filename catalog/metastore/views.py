@@ -78,6 +78,7 @@ def _hive_view(table: Table, text: str, dialect: ViewDialect) -> ViewDefinition:
         settings=tuple(settings.items()),
         comment=table.parameters.get("comment"),
         properties=_shown(table.parameters),
+        owner=table.owner or None,
     )
 
 
@@ -100,6 +101,9 @@ def _presto_view(table: Table, encoded: str) -> ViewDefinition:
             schema=view.get("schema"),
             comment=view.get("comment"),
             properties=_shown(table.parameters),
+            # Trino's ViewDefinition; a view of an old Presto may have no owner, and is read as who asks.
+            owner=view.get("owner") or None,
+            run_as_invoker=bool(view.get("runAsInvoker", False)),
         )
     except (binascii.Error, ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, NotSupportedError):

@@ -33,6 +33,7 @@ from connector_spi.optional.event_listener import (
     QueryCreatedEvent,
     TableReadEvent,
 )
+from connector_spi.optional.grants import SupportsGrants
 from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.page_sink import (
     DELETE_OPERATION,
@@ -45,6 +46,7 @@ from connector_spi.optional.page_sink import (
     PageSink,
     PageSinkProvider,
 )
+from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.replacing import SupportsTableReplacement
@@ -52,9 +54,17 @@ from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
     StatisticsCollection,
+    SupportsFileStatistics,
     SupportsStatisticsCollection,
 )
-from connector_spi.optional.streaming import StreamStart, SupportsStreaming, offset_fields, offset_text
+from connector_spi.optional.streaming import (
+    StreamEpoch,
+    StreamStart,
+    SupportsStreaming,
+    SupportsStreamingInsert,
+    offset_fields,
+    offset_text,
+)
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
 from connector_spi.optional.writing import (
     BucketFunction,
@@ -101,9 +111,12 @@ __all__ = [
     "QueryCreatedEvent",
     "SortItem",
     "StatisticsCollection",
+    "StreamEpoch",
     "StreamStart",
     "SupportsAggregation",
     "SupportsChanges",
+    "SupportsFileStatistics",
+    "SupportsGrants",
     "SupportsInsert",
     "SupportsInsertLayout",
     "SupportsMerge",
@@ -113,13 +126,16 @@ __all__ = [
     "SupportsSchemaDefinition",
     "SupportsStatisticsCollection",
     "SupportsStreaming",
+    "SupportsStreamingInsert",
     "SupportsTableDefinition",
     "SupportsTableListing",
+    "SupportsTablePartitioning",
     "SupportsTableReplacement",
     "SupportsTopN",
     "SupportsViews",
     "TableChanges",
     "TableDefinition",
+    "TablePartitioning",
     "TableReadEvent",
     "TopNApplication",
     "ViewDefinition",

@@ -88,6 +88,8 @@ class ViewDefinition:
         settings: Of the SQL engine when the view was made, by Spark's keys.
         comment: The author's words, or ``None``.
         properties: Of the view; no secrets.
+        owner: Whose rights count for what is below the view; ``None`` where that is not known.
+        run_as_invoker: The rights of who reads the view count instead.
     """
 
     name: SchemaTableName
@@ -100,6 +102,8 @@ class ViewDefinition:
     settings: tuple[tuple[str, str], ...] = ()
     comment: str | None = None
     properties: tuple[tuple[str, str], ...] = ()
+    owner: str | None = None
+    run_as_invoker: bool = False
 
 
 @runtime_checkable

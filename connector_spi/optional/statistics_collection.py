@@ -13,7 +13,13 @@ from connector_spi.handles import TableHandle
 from connector_spi.predicate import Value
 from connector_spi.session import ConnectorSession
 
-__all__ = ["CollectedColumn", "CollectedStatistics", "StatisticsCollection", "SupportsStatisticsCollection"]
+__all__ = [
+    "CollectedColumn",
+    "CollectedStatistics",
+    "StatisticsCollection",
+    "SupportsFileStatistics",
+    "SupportsStatisticsCollection",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,24 @@ class SupportsStatisticsCollection(Protocol):
 
         Args:
             session: Of the statement.
-            table: What was read.
+            table: What was read: with the filter on partition keys that selects what was asked for.
             collected: One for each partition that has rows; one for a table without partitions.
+        """
+        ...
+
+
+@runtime_checkable
+class SupportsFileStatistics(SupportsStatisticsCollection, Protocol):
+    """Metadata that counts files, and keeps how many there are."""
+
+    def collect_file_statistics(self, session: ConnectorSession, table: TableHandle) -> None:
+        """Counts the files and bytes of a table, or of the partitions that its handle's filter selects; reads no rows.
+
+        Args:
+            session: Of the statement.
+            table: With nothing but a filter on partition keys pushed into it.
+
+        Raises:
+            ConnectorError: The catalog or its storage failed.
         """
         ...

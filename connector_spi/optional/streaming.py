@@ -1,4 +1,4 @@
-"""What is new in a table since an offset in its history, batch after batch. Driver side.
+"""What is new in a table since an offset in its history, batch after batch; and batches that are written. Driver side.
 
 An offset is a text that the engine keeps in its checkpoint and never looks into. The rows between two offsets are those
 of a table handle, and are the same whenever they are asked for: so a batch that was cut off is read again after a
@@ -8,7 +8,7 @@ restart.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -16,9 +16,12 @@ from connector_spi.errors import InvalidArgumentError
 from connector_spi.handles import TableHandle
 from connector_spi.metadata import TableVersion
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.page_sink import Fragment, InsertHandle
+from connector_spi.optional.writing import SupportsInsert
+from connector_spi.serializable import Serializable
 from connector_spi.session import ConnectorSession
 
-__all__ = ["StreamStart", "SupportsStreaming", "offset_fields", "offset_text"]
+__all__ = ["StreamEpoch", "StreamStart", "SupportsStreaming", "SupportsStreamingInsert", "offset_fields", "offset_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,48 @@ class SupportsStreaming(Protocol):
             InvalidArgumentError: A text is no offset in the history of this table, or rows of the range are no longer
                 there; says what is, and the way out. Never fewer rows.
             NotSupportedError: The table cannot be read so.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class StreamEpoch(Serializable):
+    """One batch of a query that writes what comes.
+
+    Attributes:
+        query: Tells the query from all others, also after a restart from its checkpoint.
+        number: Of the batch; a batch that was cut off comes again with the same number, and the next one when it is
+            written.
+    """
+
+    query: str
+    number: int
+
+
+@runtime_checkable
+class SupportsStreamingInsert(SupportsInsert, Protocol):
+    """Metadata whose tables take each batch of a streaming query once, however often it comes."""
+
+    def finish_stream_insert(
+        self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment], epoch: StreamEpoch
+    ) -> bool:
+        """As ``finish_insert``; that the batch is written is recorded with its rows, in one step.
+
+        A writer of the same batch that was killed, or is not known to have ended, is ended here: its rows are there, or
+        will never be.
+
+        Args:
+            session: The statement.
+            insert: From ``begin_insert``.
+            fragments: Of one sink of each task, in any order.
+            epoch: The batch.
+
+        Returns:
+            Whether the rows are committed with the transaction; not where those of this batch, or of a later one of the
+            query, are there already: then the engine calls ``abort_insert``.
+
+        Raises:
+            ConnectorError: It failed, or it cannot be told whether the batch is written. The engine calls
+                ``abort_insert`` and rolls back.
         """
 
 

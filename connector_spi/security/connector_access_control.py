@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from connector_spi.errors import AccessDeniedError
 from connector_spi.names import CatalogSchemaTableName
+from connector_spi.security.grants import Principal, Privilege
 from connector_spi.security.identity import Identity
 from connector_spi.security.view_expression import ViewExpression
 
@@ -115,6 +116,53 @@ class ConnectorAccessControl:
         """May a procedure be called? Its name has the place of a table's."""
         denied(f"Cannot execute procedure {procedure}")
 
+    def check_can_create_view_with_select_from_columns(
+        self, identity: Identity, table: CatalogSchemaTableName, columns: Collection[str]
+    ) -> None:
+        """May others read these columns through a view of the identity's?"""
+        denied(f"View owner does not have sufficient privileges: View owner '{identity.user}' cannot create view that "
+               f"selects from {table}")  # fmt: skip
+
+    def check_can_grant_table_privilege(
+        self, identity: Identity, privilege: Privilege, table: CatalogSchemaTableName, grantee: Principal
+    ) -> None:
+        """May a privilege on a table be granted?"""
+        denied(f"Cannot grant privilege {privilege} on table {table}")
+
+    def check_can_revoke_table_privilege(
+        self, identity: Identity, privilege: Privilege, table: CatalogSchemaTableName, grantee: Principal
+    ) -> None:
+        """May a privilege on a table be taken back?"""
+        denied(f"Cannot revoke privilege {privilege} on table {table}")
+
+    def check_can_create_role(self, identity: Identity, catalog: str, role: str) -> None:
+        """May a role of a catalog be made?"""
+        denied(f"Cannot create role {role}")
+
+    def check_can_drop_role(self, identity: Identity, catalog: str, role: str) -> None:
+        """May a role of a catalog be dropped?"""
+        denied(f"Cannot drop role {role}")
+
+    def check_can_grant_roles(
+        self, identity: Identity, catalog: str, roles: Collection[str], grantees: Collection[Principal]
+    ) -> None:
+        """May roles of a catalog be granted?"""
+        denied(f"Cannot grant roles {_listed(roles)} to {_listed(grantees)}")
+
+    def check_can_revoke_roles(
+        self, identity: Identity, catalog: str, roles: Collection[str], grantees: Collection[Principal]
+    ) -> None:
+        """May roles of a catalog be taken back?"""
+        denied(f"Cannot revoke roles {_listed(roles)} from {_listed(grantees)}")
+
+    def check_can_set_role(self, identity: Identity, catalog: str, role: str) -> None:
+        """May a role of a catalog be selected?"""
+        denied(f"Cannot set role {role}")
+
+    def check_can_show_roles(self, identity: Identity, catalog: str) -> None:
+        """May all roles of a catalog be listed? Who asks may always know the own ones."""
+        denied(f"Cannot show roles from catalog {catalog}")
+
     def get_row_filters(self, identity: Identity, table: CatalogSchemaTableName) -> Sequence[ViewExpression]:
         """Conditions that rows have to meet; all of them count."""
         return ()
@@ -129,3 +177,7 @@ class ConnectorAccessControl:
 def denied(what: str) -> NoReturn:
     """Raises the error of Trino's ``AccessDeniedException``."""
     raise AccessDeniedError(f"Access Denied: {what}")
+
+
+def _listed(names: Collection[object]) -> str:
+    return f"[{', '.join(sorted(map(str, names)))}]"

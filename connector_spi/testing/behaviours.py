@@ -35,6 +35,7 @@ class Behaviour(Enum):
     SNAPSHOT_ISOLATION = "rows added after the handle was made are not seen"
     STATISTICS = "metadata is SupportsStatistics, and knows the row count of a table just made"
     STREAMING = "metadata is SupportsStreaming"
+    STREAMING_INSERT = "metadata is SupportsStreamingInsert"
     SYSTEM_TABLES = "tables have system tables"
     TIME_TRAVEL = "metadata is SupportsTimeTravel"
     TOP_N = "metadata is SupportsTopN"

@@ -13,6 +13,7 @@ from connector_spi.errors import InternalError, NotSupportedError
 from connector_spi.handles import TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
+from connector_spi.optional.streaming import StreamEpoch, SupportsStreamingInsert
 from connector_spi.optional.writing import Overwrite, SupportsInsert, SupportsOverwrite
 from connector_spi.session import ConnectorSession
 from connector_spi.testing.reading import ReferenceQuery
@@ -96,6 +97,20 @@ class ReferenceInsert:
     def finish(self, fragments: Sequence[Sequence[Fragment]]) -> None:
         """All sinks have finished."""
         self._metadata.finish_insert(self._query.session, self.handle, [one for some in fragments for one in some])
+
+    def finish_epoch(self, fragments: Sequence[Sequence[Fragment]], epoch: StreamEpoch) -> bool:
+        """All sinks of a streaming query's batch have finished; whether its rows are committed with the transaction.
+
+        Raises:
+            NotSupportedError: The connector takes no streams.
+        """
+        if not isinstance(self._metadata, SupportsStreamingInsert):
+            raise NotSupportedError("the connector takes no rows of streaming queries")
+        found = [one for some in fragments for one in some]
+        is_new = self._metadata.finish_stream_insert(self._query.session, self.handle, found, epoch)
+        if not is_new:
+            self.abort()
+        return is_new
 
     def abort(self) -> None:
         """The insert is given up."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo
 
+from catalog.access_control.catalog_security import CATALOG_SECURITY_PROPERTIES
 from catalog.metastore.cache.policy import CACHE_PROPERTIES
 from connector_spi.properties import (
     PropertyMetadata,
@@ -26,6 +27,7 @@ from connectors.hive.buckets.layout import (
 )
 from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.listing.cache import LISTING_PROPERTIES
+from connectors.hive.listing.first_rows import TOP_N_THRESHOLD
 from connectors.hive.write.codec_setting import COMPRESSION_CODEC
 from connectors.toolkit.storage.properties import STORAGE_PROPERTIES
 
@@ -48,7 +50,9 @@ __all__ = [
     "RECURSIVE_DIRECTORIES",
     "SHARED_PROPERTIES",
     "SPLIT_LOADER_CONCURRENCY",
+    "TOP_N_THRESHOLD",
     "TRANSACTIONAL_READ_LOCK",
+    "VIEWS_AS_INVOKER",
 ]
 
 
@@ -139,6 +143,11 @@ ASSUME_COMMITTED_WRITE_IDS = boolean_property(
     "Whether transactional tables of a metastore without write ids (Hive 2) are read as if all were committed.",
     False,
 )
+VIEWS_AS_INVOKER = boolean_property(
+    "hive.hive-views.run-as-invoker",
+    "Whether views of Hive and Spark are read with the rights of who asks, not of their owner.",
+    False,
+)
 
 SHARED_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     *CACHE_PROPERTIES,
@@ -158,6 +167,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     PARQUET_BY_NAME,
     SPLIT_LOADER_CONCURRENCY,
     FOOTER_CACHE,
+    TOP_N_THRESHOLD,
     PARQUET_ZONE,
     ORC_ZONE,
     RCFILE_ZONE,
@@ -172,6 +182,8 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     EMPTY_BUCKET_FILES,
     PREFERRED_PARTITIONING,
     VALIDATE_BUCKETING,
+    *CATALOG_SECURITY_PROPERTIES,
+    VIEWS_AS_INVOKER,
     *LISTING_PROPERTIES,
     *STORAGE_PROPERTIES,
 )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
+from catalog.access_control.catalog_security import catalog_security
+from catalog.access_control.sql_standard.known_grants import KnownGrants
+from catalog.access_control.sql_standard.statements import MetastoreGrants
 from catalog.metastore.cache.policy import cache_policy
 from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
@@ -16,9 +19,11 @@ from connector_spi.optional.page_sink import PageSinkProvider
 from connector_spi.optional.procedures import Procedure
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.properties import PropertyMetadata, PropertyValues
+from connector_spi.security import ConnectorAccessControl
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
 from connector_spi.system_tables import SystemTable
+from connectors.hive.compaction.procedures import CompactionProcedures
 from connectors.hive.config import (
     ASSUME_COMMITTED_WRITE_IDS,
     CONFIG_PROPERTIES,
@@ -61,7 +66,6 @@ class HiveConnector(Connector):
     def __init__(self, config: PropertyValues, metastore: Metastore) -> None:
         self._config = config
         self._files = FileSystem(storage_options(config))
-        self._split_manager = HiveSplitManager(config, self._files)
         settings = FormatSettings(
             orc_by_name=config.get(ORC_BY_NAME),
             parquet_by_name=config.get(PARQUET_BY_NAME),
@@ -71,9 +75,11 @@ class HiveConnector(Connector):
             avro_schema_hosts=tuple(sorted(config.get(HOSTS))),
         )
         self._page_source_provider = HivePageSourceProvider(self._files, settings)
+        self._split_manager = HiveSplitManager(config, self._files, self._page_source_provider)
         self._heartbeats = Heartbeats(metastore.transactions, config.get(HEARTBEAT_INTERVAL))
         self._shared = SharedMetastore(metastore, cache_policy(config))
         self.metastore = self._shared.metastore
+        self._security = catalog_security(config, self.metastore)
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         policy = SnapshotPolicy(
@@ -92,7 +98,9 @@ class HiveConnector(Connector):
     def get_metadata(self, transaction: ConnectorTransaction) -> ConnectorMetadata:
         hive = hive_transaction(transaction)
         if hive.metadata is None:
-            hive.metadata = HiveMetadata(self._config, self._files, hive, self.metastore)
+            grants = self._security.grants
+            arguments = (self._config, self._files, hive, self.metastore, self._page_source_provider)
+            hive.metadata = HiveMetadata(*arguments) if grants is None else _GrantingMetadata(grants, *arguments)
         return hive.metadata
 
     @property
@@ -110,11 +118,26 @@ class HiveConnector(Connector):
     @property
     def procedures(self) -> Sequence[Procedure]:
         own = self._shared.per_user(lambda metastore: HiveProcedures(metastore, self._files).procedures())
-        return (*own, load_procedure(self, self._files), *self._shared.procedures(self._split_manager.listings.flush))
+        compactions = self._shared.per_user(self._compaction_procedures)
+        return (
+            *own,
+            load_procedure(self, self._files),
+            *compactions,
+            *self._shared.procedures(self._flush),
+        )
+
+    def _flush(self, schema: str | None, table: str | None) -> int:
+        """Drops listings of a table; of all tables, and blocks of files with them, where one is not named."""
+        blocks = self._files.forget_blocks() if schema is None else 0
+        return blocks + self._split_manager.listings.flush(schema, table)
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:
         return self._shared.system_tables(lambda: map(asdict, (self._split_manager.listings.state, *cache_states())))
+
+    @property
+    def access_control(self) -> ConnectorAccessControl | None:
+        return self._security.control
 
     @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
@@ -127,6 +150,27 @@ class HiveConnector(Connector):
     def shutdown(self) -> None:
         self._heartbeats.close()
         self._shared.close()
+
+    def _compaction_procedures(self, metastore: Metastore) -> Sequence[Procedure]:
+        wait = self._config.get(LOCK_MAX_WAIT)
+        made = CompactionProcedures(metastore, self._files, self._page_source_provider, self._heartbeats, wait)
+        return made.procedures()
+
+
+class _GrantingMetadata(MetastoreGrants, HiveMetadata):
+    """The metadata of a catalog in which grants count."""
+
+    def __init__(
+        self,
+        grants: KnownGrants,
+        config: PropertyValues,
+        files: FileSystem,
+        transaction: HiveTransaction,
+        metastore: Metastore,
+        pages: PageSourceProvider,
+    ) -> None:
+        MetastoreGrants.__init__(self, grants)
+        HiveMetadata.__init__(self, config, files, transaction, metastore=metastore, pages=pages)
 
 
 class HiveFactory(ConnectorFactory):

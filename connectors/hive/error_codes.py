@@ -20,6 +20,7 @@ __all__ = [
     "HIVE_PARTITION_DROPPED",
     "HIVE_PARTITION_FILTER_REQUIRED",
     "HIVE_PARTITION_NOT_FOUND",
+    "HIVE_STREAM_BATCH_UNKNOWN",
     "HIVE_TABLE_EXISTS",
     "HIVE_TRANSACTIONAL_TABLE",
     "HIVE_TRANSACTION_LOST",
@@ -57,7 +58,10 @@ HIVE_EXCEEDED_PARTITION_LIMIT = ErrorCode("HIVE_EXCEEDED_PARTITION_LIMIT", Error
 Filter by partition keys, or raise ``hive.max-partitions-per-scan``.
 """
 HIVE_COMPACTION_FAILED = ErrorCode("HIVE_COMPACTION_FAILED", ErrorType.EXTERNAL)
-"""A compaction that was waited for has failed, or no worker of Hive has made it in time. ``t$compactions`` shows it."""
+"""A compaction that was waited for has failed, or no worker has made it in time, or one of the table is made already.
+
+``t$compactions`` shows it.
+"""
 HIVE_FILE_CLEANED = ErrorCode("HIVE_FILE_CLEANED", ErrorType.EXTERNAL)
 """Hive's cleaner removed a file during the read, after a compaction. Run the statement again."""
 HIVE_HUDI_TABLE = ErrorCode("HIVE_HUDI_TABLE", ErrorType.USER_ERROR)
@@ -85,6 +89,11 @@ Add one, or set the session property that the message names.
 """
 HIVE_PARTITION_NOT_FOUND = ErrorCode("HIVE_PARTITION_NOT_FOUND", ErrorType.USER_ERROR)
 """A procedure or statement names a partition that does not exist. ``SHOW PARTITIONS`` lists the existing ones."""
+HIVE_STREAM_BATCH_UNKNOWN = ErrorCode("HIVE_STREAM_BATCH_UNKNOWN", ErrorType.EXTERNAL)
+"""A streaming query was killed while it committed a batch, and others have changed the table since.
+
+Look whether the rows of the batch are there, and do as the message says.
+"""
 HIVE_TABLE_EXISTS = ErrorCode("HIVE_TABLE_EXISTS", ErrorType.USER_ERROR)
 """The table already exists. Unregister it first, or choose another name."""
 HIVE_TRANSACTIONAL_TABLE = ErrorCode("HIVE_TRANSACTIONAL_TABLE", ErrorType.USER_ERROR)

@@ -10,7 +10,9 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.aggregation import Aggregation
+from connector_spi.optional.top_n import SortItem
 from connector_spi.predicate import ConnectorExpression, TupleDomain, Value
+from connector_spi.serializable import Serializable
 from connectors.hive.acid.changes import CHANGE_COLUMNS, ChangeSpan, FileChange, RowChanges
 from connectors.hive.acid.file import AcidFile
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, BUCKET
@@ -28,6 +30,7 @@ __all__ = [
     "PATH",
     "HiveSplit",
     "HiveTableHandle",
+    "TopN",
 ]
 
 PATH = "$path"
@@ -45,6 +48,19 @@ HIDDEN_COLUMNS = (
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DELETE_WEIGHT = 50
 """Each part of a file loads the deletes; an event has a byte or two, and costs as much as a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopN(Serializable):
+    """The first rows in an order, of which splits are known that cannot hold one.
+
+    Attributes:
+        count: How many rows are wanted.
+        item: The first column of the order.
+    """
+
+    count: int
+    item: SortItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,7 @@ class HiveTableHandle(TableHandle):
         alternatives: Domains of partition keys, of which a partition has to fit at least one; none where nothing of
             that kind is known. They only choose partitions.
         conditions: Pushed filters that domains cannot say; they only select files and parts of files.
+        top_n: Splits that hold none of the first rows are left out; ``None`` for all rows.
     """
 
     name: SchemaTableName
@@ -85,6 +102,7 @@ class HiveTableHandle(TableHandle):
     aggregation: Aggregation | None = None
     alternatives: tuple[TupleDomain[ColumnHandle], ...] = ()
     conditions: tuple[ConnectorExpression, ...] = ()
+    top_n: TopN | None = None
 
     @property
     def format(self) -> str:

@@ -24,8 +24,10 @@ from connector_spi.metadata import (
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.aggregation import Aggregation, AggregationApplication
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
-from connector_spi.optional.definitions import ViewDefinition
+from connector_spi.optional.definitions import ViewDefinition, ViewDialect
 from connector_spi.optional.streaming import StreamStart
+from connector_spi.optional.top_n import SortItem, TopNApplication
+from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.properties import PropertyValues
 from connector_spi.schema import TableMetadata
@@ -34,11 +36,13 @@ from connector_spi.system_tables import SystemTable
 from connectors.hive.acid.changes import change_span
 from connectors.hive.acid.key_columns import ACID_HIDDEN_COLUMNS, ROW_ID
 from connectors.hive.acid.valid_ids import ALL_VALID, AcidSnapshot, ValidIds
-from connectors.hive.config import SHARED_PROPERTIES
+from connectors.hive.config import FOOTER_CACHE, SHARED_PROPERTIES, VIEWS_AS_INVOKER
 from connectors.hive.definitions.columns import make_handle, make_metadata
 from connectors.hive.definitions.table_formats import is_hudi, is_transactional
-from connectors.hive.handles import HiveTableHandle
+from connectors.hive.handles import HiveTableHandle, TopN
 from connectors.hive.listing.acid_table import AcidTable, version_write_id
+from connectors.hive.listing.first_rows import is_ordered_by_statistics
+from connectors.hive.listing.table_partitioning import HivePartitioning
 from connectors.hive.partitions.alternatives import key_alternatives
 from connectors.hive.partitions.selection import prune_partitions
 from connectors.hive.statistics.hive_statistics import HiveStatistics
@@ -56,7 +60,9 @@ __all__ = ["HiveMetadata"]
 _WITH_FOOTERS = ("parquet", "orc")
 
 
-class HiveMetadata(HiveDefinitions, HiveInsertion, HiveStatistics, ConnectorMetadata[HiveTableHandle]):
+class HiveMetadata(
+    HiveDefinitions, HiveInsertion, HivePartitioning, HiveStatistics, ConnectorMetadata[HiveTableHandle]
+):
     """Metadata within one transaction, with statistics, partition listing, redirection to Hudi, views and definitions.
 
     Args:
@@ -64,14 +70,21 @@ class HiveMetadata(HiveDefinitions, HiveInsertion, HiveStatistics, ConnectorMeta
         files: Storage.
         transaction: The transaction.
         metastore: The metastore to define tables in.
+        pages: Reads first rows of files.
     """
 
     def __init__(
-        self, config: PropertyValues, files: FileSystem, transaction: HiveTransaction, metastore: Metastore
+        self,
+        config: PropertyValues,
+        files: FileSystem,
+        transaction: HiveTransaction,
+        metastore: Metastore,
+        pages: PageSourceProvider,
     ) -> None:
         HiveDefinitions.__init__(self, metastore, files)
         HiveInsertion.__init__(self, metastore, files, transaction)
-        HiveStatistics.__init__(self, metastore, transaction)
+        HivePartitioning.__init__(self, files, pages, FOOTER_CACHE)
+        HiveStatistics.__init__(self, metastore, files, transaction)
         self._config = config
 
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
@@ -168,7 +181,10 @@ class HiveMetadata(HiveDefinitions, HiveInsertion, HiveStatistics, ConnectorMeta
     def get_view(self, session: ConnectorSession, name: SchemaTableName) -> ViewDefinition | None:
         """Of the transaction's own entry, which a read has asked for or is about to."""
         entry = self._transaction.client.get_table(name.schema, name.table)
-        return None if entry is None else view_definition(entry)
+        view = None if entry is None else view_definition(entry)
+        if view is None or view.dialect is ViewDialect.TRINO or not self._config.get(VIEWS_AS_INVOKER):
+            return view
+        return replace(view, run_as_invoker=True)
 
     def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
         """Redirects a Hudi table to the hudi connector, over the same metastore and storage."""
@@ -259,6 +275,14 @@ class HiveMetadata(HiveDefinitions, HiveInsertion, HiveStatistics, ConnectorMeta
         return AggregationApplication(
             replace(table, aggregation=aggregation), aggregated_columns(aggregation), complete=False
         )
+
+    def apply_top_n(
+        self, session: ConnectorSession, table: HiveTableHandle, count: int, order: tuple[SortItem, ...]
+    ) -> TopNApplication | None:
+        """Leaves out files whose footers, or partition keys, say that they hold none of the first rows."""
+        if table.top_n is not None or count < 1 or not is_ordered_by_statistics(table, order[0]):
+            return None
+        return TopNApplication(replace(table, top_n=TopN(count, order[0])), guaranteed=False)
 
     def list_partitions(
         self, session: ConnectorSession, table: HiveTableHandle, constraint: TupleDomain[str]

@@ -9,6 +9,7 @@ from itertools import islice
 
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.handles import ColumnHandle
+from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.properties import PropertyValues
 from connector_spi.session import ConnectorSession
@@ -29,6 +30,7 @@ from connectors.hive.listing.bucket_selection import BucketSelection
 from connectors.hive.listing.cache import ListingCache, listing_policy
 from connectors.hive.listing.file_lister import FileLister
 from connectors.hive.listing.file_splits import Lister, LocationSplits, ScanLocation, SplitLoader
+from connectors.hive.listing.first_rows import FirstRows
 from connectors.hive.listing.transactional import DataFile, TransactionalLister, snapshot_text
 from connectors.hive.native_reading import NativeFiles
 from connectors.hive.partitions.alternatives import fits_one, may_fit
@@ -50,14 +52,16 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
     Args:
         config: The catalog's settings.
         files: Storage.
+        pages: Reads footers of files.
 
     Attributes:
         listings: Cached directory listings.
     """
 
-    def __init__(self, config: PropertyValues, files: FileSystem) -> None:
+    def __init__(self, config: PropertyValues, files: FileSystem, pages: PageSourceProvider) -> None:
         self._config = config
         self._files = files
+        self._pages = pages
         self.listings = ListingCache(listing_policy(config))
 
     def get_splits(
@@ -107,7 +111,10 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
             files=self._files,
             buckets=BucketSelection.of(table, constraint, session),
         )
-        return _HiveSplitSource(loader, pruned, self._config.get(SPLIT_LOADER_CONCURRENCY))
+        first = None
+        if table.top_n is not None and dynamic_filter.is_all:
+            first = FirstRows(self._pages, session, table, table.top_n.count, table.top_n.item)
+        return _HiveSplitSource(loader, pruned, self._config.get(SPLIT_LOADER_CONCURRENCY), first)
 
     def _lister(
         self, hive: HiveTransaction, table: HiveTableHandle, columns: tuple[ColumnHandle, ...], ignore_absent: bool
@@ -132,7 +139,11 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
 
 
 class _HiveSplitSource(SplitSource[HiveSplit]):
-    def __init__(self, loader: SplitLoader, pruned: PrunedPartitions | None, threads: int) -> None:
+    def __init__(
+        self, loader: SplitLoader, pruned: PrunedPartitions | None, threads: int, first: FirstRows | None
+    ) -> None:
+        self._first = first
+        self._not_first = 0
         self._loader = loader
         self._pruned = pruned
         self._threads = threads
@@ -140,6 +151,16 @@ class _HiveSplitSource(SplitSource[HiveSplit]):
         self._files_kept = self._files_total = self._with_deletes = self._other_buckets = 0
 
     def __iter__(self) -> Iterator[Sequence[HiveSplit]]:
+        if self._first is None:
+            yield from self._batches()
+            return
+        found = [split for batch in self._batches() for split in batch]
+        kept = self._first.chosen(found)
+        self._not_first = len({split.path for split in found} - {split.path for split in kept})
+        self._files_kept -= self._not_first
+        yield kept
+
+    def _batches(self) -> Iterator[Sequence[HiveSplit]]:
         locations = self._locations()
         while batch := list(islice(locations, _LOCATION_BATCH)):
             splits: list[HiveSplit] = []
@@ -155,6 +176,8 @@ class _HiveSplitSource(SplitSource[HiveSplit]):
         notes = [f"deletes may apply to {self._with_deletes} files"] if self._with_deletes else []
         if self._other_buckets:
             notes.append(f"{self._other_buckets} files are of other buckets")
+        if self._not_first:
+            notes.append(f"{self._not_first} files hold none of the first rows")
         if self._pruned is not None and self._pruned.by_metastore:
             notes.append("partitions found by the metastore")
         notes.append(f"metastore: {self._loader.transaction.calls.total()}")

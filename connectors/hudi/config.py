@@ -6,6 +6,7 @@ session, by that name; its default there is the catalog's value.
 
 from __future__ import annotations
 
+from catalog.access_control.catalog_security import CATALOG_SECURITY_PROPERTIES
 from catalog.metastore.cache.policy import CACHE_PROPERTIES
 from connector_spi.properties import (
     PropertyMetadata,
@@ -104,6 +105,7 @@ READ_OPTIMIZED = boolean_property(
 CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     *CACHE_PROPERTIES,
     *STORAGE_PROPERTIES,
+    *CATALOG_SECURITY_PROPERTIES,
     _COLUMNS_TO_HIDE,
     _HIDE_META_COLUMNS,
     MAX_SPLIT_SIZE,

@@ -6,8 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 
+from catalog.access_control.catalog_security import catalog_security
+from catalog.access_control.sql_standard.known_grants import KnownGrants
+from catalog.access_control.sql_standard.statements import MetastoreGrants
 from catalog.metastore.cache.metastore import CachingMetastore
 from catalog.metastore.cache.policy import cache_policy
+from catalog.metastore.client import MetastoreClient
 from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.shared_metastore import SharedMetastore
@@ -16,6 +20,7 @@ from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.optional.procedures import Procedure
 from connector_spi.properties import PropertyMetadata, PropertyValues
+from connector_spi.security import ConnectorAccessControl
 from connector_spi.session import ConnectorSession
 from connector_spi.system_tables import SystemTable
 from connectors.hudi.config import (
@@ -53,6 +58,7 @@ class HudiConnector(Connector):
         self._config = config
         self._shared = SharedMetastore(metastore, cache_policy(config))
         self._metastore = self._shared.metastore
+        self._security = catalog_security(config, self._metastore)
         self._files = FileSystem(storage_options(config))
         self._pool = ThreadPoolExecutor(config.get(SPLIT_LOADER_PARALLELISM), thread_name_prefix="hudi-splits")
         self._split_manager = HudiSplitManager(self._pool, MissingPartitions(self._shared.reads_of, self._files))
@@ -61,9 +67,9 @@ class HudiConnector(Connector):
         transaction = HudiTransaction(self._files, self._pool, session.get(PLANNING_CACHE))
         calls = self._shared.history.begin(session.query_id, session.user, session.start)
         client = CachingMetastore(self._shared.reads_of(session.user), calls)
-        transaction.metadata = HudiMetadata(
-            client, self._files, transaction, hidden_columns(self._config), self._metastore
-        )
+        arguments = (client, self._files, transaction, hidden_columns(self._config), self._metastore)
+        grants = self._security.grants
+        transaction.metadata = HudiMetadata(*arguments) if grants is None else _GrantingMetadata(grants, *arguments)
         return transaction
 
     def get_metadata(self, transaction: ConnectorTransaction) -> HudiMetadata:
@@ -95,6 +101,10 @@ class HudiConnector(Connector):
         return self._shared.system_tables(lambda: map(asdict, cache_states()))
 
     @property
+    def access_control(self) -> ConnectorAccessControl | None:
+        return self._security.control
+
+    @property
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
         return (*self._config.session_properties(CONFIG_PROPERTIES), *SESSION_PROPERTIES)
 
@@ -103,15 +113,31 @@ class HudiConnector(Connector):
         return self._shared.describe()
 
     def _flush(self, schema: str | None, table: str | None) -> int:
-        """Drops what planning has kept of a table; of all tables where one is not named."""
+        """Drops what planning has kept of a table; of all tables, and blocks of files, where one is not named."""
         if schema is None or table is None:
-            return forget_tables(self._files)
+            return self._files.forget_blocks() + forget_tables(self._files)
         entry = self._metastore.reads.get_table(schema, table)
         return 0 if entry is None else forget_tables(self._files, hudi_location(entry, self._files))
 
     def shutdown(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._shared.close()
+
+
+class _GrantingMetadata(MetastoreGrants, HudiMetadata):
+    """The metadata of a catalog in which grants count."""
+
+    def __init__(
+        self,
+        grants: KnownGrants,
+        client: MetastoreClient,
+        files: FileSystem,
+        transaction: HudiTransaction,
+        columns_to_hide: frozenset[str],
+        metastore: Metastore,
+    ) -> None:
+        MetastoreGrants.__init__(self, grants)
+        HudiMetadata.__init__(self, client, files, transaction, columns_to_hide=columns_to_hide, defined_in=metastore)
 
 
 class HudiFactory(ConnectorFactory):

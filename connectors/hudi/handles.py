@@ -9,6 +9,7 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.aggregation import Aggregation
+from connector_spi.optional.top_n import SortItem
 from connector_spi.predicate import ConnectorExpression, TupleDomain, Value
 from connector_spi.serializable import Serializable
 from connectors.hudi.partition_path import PartitionPaths
@@ -24,6 +25,7 @@ __all__ = [
     "IndexUse",
     "LogFile",
     "SourceFile",
+    "TopN",
     "WriteRange",
 ]
 
@@ -70,6 +72,19 @@ class IndexUse(Serializable):
 
 
 @dataclass(frozen=True, slots=True)
+class TopN(Serializable):
+    """The first rows in an order, of which slices are known that cannot hold one.
+
+    Attributes:
+        count: How many rows are wanted.
+        item: The first column of the order.
+    """
+
+    count: int
+    item: SortItem
+
+
+@dataclass(frozen=True, slots=True)
 class HudiTableHandle(TableHandle):
     """A table at one instant.
 
@@ -88,6 +103,7 @@ class HudiTableHandle(TableHandle):
         constraint: What was pushed; by handles of columns, hidden ones included.
         conditions: Pushed filters that domains cannot say; they only skip parts of base files.
         aggregation: Each split gives one group instead of rows; ``None`` for rows.
+        top_n: Slices that hold none of the first rows are left out; ``None`` for all rows.
     """
 
     name: SchemaTableName
@@ -104,6 +120,7 @@ class HudiTableHandle(TableHandle):
     constraint: TupleDomain[ColumnHandle] = field(default_factory=TupleDomain.all)
     aggregation: Aggregation | None = None
     conditions: tuple[ConnectorExpression, ...] = ()
+    top_n: TopN | None = None
 
     @property
     def snapshot(self) -> str:

@@ -19,6 +19,7 @@ from connector_spi.optional.aggregation import Aggregation, AggregationApplicati
 from connector_spi.optional.changes import ChangeRange, TableChanges, with_change_columns
 from connector_spi.optional.definitions import TableDefinition, ViewDefinition
 from connector_spi.optional.streaming import StreamStart
+from connector_spi.optional.top_n import SortItem, TopNApplication
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
@@ -28,10 +29,11 @@ from connectors.hudi.changes.change_ranges import changes_handle
 from connectors.hudi.changes.handles import FEED_COLUMNS, HudiChangesHandle
 from connectors.hudi.changes.options import with_read_options
 from connectors.hudi.file_group.slices import data_files
-from connectors.hudi.handles import HudiTableHandle
+from connectors.hudi.handles import HudiTableHandle, TopN
 from connectors.hudi.hidden_columns import HIDDEN_COLUMNS
 from connectors.hudi.metadata_table.opening import usable_metadata_table
 from connectors.hudi.planning.file_slice_plan import FileSlicePlan
+from connectors.hudi.planning.first_slices import is_ordered_by_statistics
 from connectors.hudi.planning.planner import plan_table
 from connectors.hudi.read_options import STREAM_START, parse_read_options
 from connectors.hudi.registration.definition_check import check_definition
@@ -243,6 +245,16 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
         return AggregationApplication(
             replace(table, aggregation=aggregation), aggregated_columns(aggregation), complete=False
         )
+
+    def apply_top_n(
+        self, session: ConnectorSession, table: TableHandle, count: int, order: tuple[SortItem, ...]
+    ) -> TopNApplication | None:
+        """Leaves out file slices whose column statistics say that they hold none of the first rows."""
+        if not isinstance(table, HudiTableHandle) or table.top_n is not None or count < 1:
+            return None
+        if not is_ordered_by_statistics(table, order[0]):
+            return None
+        return TopNApplication(replace(table, top_n=TopN(count, order[0])), guaranteed=False)
 
     def get_table_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
         """Bytes and rows of the data files. Planned once for the scan too."""

@@ -20,8 +20,10 @@ from connectors.hudi.changes.planning import plan_changes
 from connectors.hudi.config import IGNORE_ABSENT_PARTITIONS, MAX_SPLIT_SIZE
 from connectors.hudi.handles import HudiSplit, HudiTableHandle
 from connectors.hudi.hidden_columns import FILE_MODIFIED_TIME
+from connectors.hudi.metadata_table.opening import usable_metadata_table
 from connectors.hudi.planning.bootstrap import bootstrap_sources
 from connectors.hudi.planning.file_slice_plan import FileSlicePlan, PartitionSlices
+from connectors.hudi.planning.first_slices import first_slices
 from connectors.hudi.planning.kept_splits import KeptSplits, KeptSplitsKey
 from connectors.hudi.planning.listing import count_partitions
 from connectors.hudi.planning.missing_partitions import MissingPartitions
@@ -73,7 +75,7 @@ class HudiSplitManager(SplitManager):
         if constraint.is_none:
             return ListSplitSource((), ScanSummary(snapshot=table.snapshot, partitions_kept=0, files_kept=0))
         check_partition_filter(table, session)
-        plan = plan_table(transaction, table, constraint)
+        plan = self._plan(transaction, table, constraint, is_whole=dynamic_filter.is_all)
         if table.metastore_partitions and not session.get(IGNORE_ABSENT_PARTITIONS):
             self._missing.check(table, partition_domains(table, constraint), plan, session.user)
         snapshot = snapshot_of(transaction, table)
@@ -98,6 +100,19 @@ class HudiSplitManager(SplitManager):
         # When files that the metadata table lists were written is asked anew each time.
         keeps = plan.is_lasting and not has_times
         return HudiSplitSource(table, plan, splits, partial(snapshot.memory.put, key) if keeps else None)
+
+    def _plan(
+        self,
+        transaction: HudiTransaction,
+        table: HudiTableHandle,
+        constraint: TupleDomain[ColumnHandle],
+        *,
+        is_whole: bool,
+    ) -> FileSlicePlan:
+        """What is read; ``is_whole`` says that no filter came at run time, which the first rows would not fit."""
+        plan = plan_table(transaction, replace(table, top_n=None), constraint)
+        metadata = usable_metadata_table(transaction, table) if table.top_n is not None and is_whole else None
+        return plan if metadata is None or table.top_n is None else first_slices(metadata, plan, table.top_n)
 
     def _changes(
         self, transaction: HudiTransaction, changes: HudiChangesHandle, columns: tuple[ColumnHandle, ...]

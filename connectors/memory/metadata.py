@@ -22,7 +22,7 @@ from connector_spi.metadata import (
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
 from connector_spi.optional.page_sink import DELETE_OPERATION, OPERATION_COLUMN, InsertHandle, MergeHandle
-from connector_spi.optional.streaming import StreamStart
+from connector_spi.optional.streaming import StreamEpoch, StreamStart
 from connector_spi.optional.writing import MergeCommand, Overwrite
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
@@ -167,6 +167,19 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
     ) -> None:
         rows = _rows(insert.schema, fragments)
         self._transaction.add(WrittenRows(insert.name, rows, insert.replaced, dynamic=insert.dynamic))
+
+    def finish_stream_insert(
+        self,
+        session: ConnectorSession,
+        insert: MemoryInsertHandle,
+        fragments: Sequence[MemoryFragment],
+        epoch: StreamEpoch,
+    ) -> bool:
+        if self._store.is_written(insert.name, epoch):
+            return False
+        rows = _rows(insert.schema, fragments)
+        self._transaction.add(WrittenRows(insert.name, rows, None, dynamic=False, epoch=epoch))
+        return True
 
     def abort_insert(self, session: ConnectorSession, insert: MemoryInsertHandle) -> None:
         """Nothing is left: the rows are in fragments that no one has."""

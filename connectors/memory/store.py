@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from connector_spi.errors import InvalidArgumentError, ResourceError, TableNotFoundError
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.schema import TableMetadata
 from connectors.memory.chunks import Chunk, cut_into_chunks, numbered
 from connectors.memory.snapshots import Snapshot
@@ -46,6 +47,7 @@ class MemoryStore:
     _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _next_row: int = 0
     _held: _HeldChunks = field(default_factory=lambda: _HeldChunks())
+    _epochs: dict[tuple[SchemaTableName, str], int] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def count(self, *, begun: int = 0, committed: int = 0, rolled_back: int = 0) -> None:
@@ -124,8 +126,13 @@ class MemoryStore:
             self._keep(self._tables[name.schema][name.table], made)
             return made
 
+    def is_written(self, name: SchemaTableName, epoch: StreamEpoch) -> bool:
+        """Whether a table has the rows of a batch of a streaming query, or of a later one."""
+        with self._lock:
+            return self._epochs.get((name, epoch.query), -1) >= epoch.number
+
     def write(self, written: Sequence[WrittenRows | ChangedRows]) -> None:
-        """Writes rows to tables, each in a new snapshot; to all of them or none.
+        """Writes rows to tables, each in a new snapshot; to all of them or none, and no batch of a stream twice.
 
         Raises:
             TableNotFoundError: A table was dropped.
@@ -133,7 +140,11 @@ class MemoryStore:
             ResourceError: The store would hold too much.
         """
         with self._lock:
-            some = [one for one in written if not one.is_nothing]
+            some = [
+                one
+                for one in written
+                if not one.is_nothing and (one.epoch is None or not self.is_written(one.name, one.epoch))
+            ]
             for one in some:
                 one.check(self.newest(one.name))
             found = [
@@ -143,6 +154,8 @@ class MemoryStore:
             self._check_size([chunk for _, chunks in found for chunk in chunks])
             for one, chunks in found:
                 self.add_snapshot(one.name, one.operation, partial(one.chunks, chunks))
+                if one.epoch is not None:
+                    self._epochs[one.name, one.epoch.query] = one.epoch.number
 
     def new_rows(self, data: pa.Table) -> pa.Table:
         """The rows with numbers that no row has yet, as ``cut_into_chunks`` takes them."""
@@ -180,12 +193,14 @@ class MemoryStore:
         with self._lock:
             self.newest(name)
             self._forget(self._tables[name.schema].pop(name.table))
+            self._epochs = {key: number for key, number in self._epochs.items() if key[0] != name}
 
     def clear(self) -> None:
         """Takes everything away."""
         with self._lock:
             self._tables.clear()
             self._held = _HeldChunks()
+            self._epochs.clear()
 
     def _snapshot(self, version: int, operation: str, table: TableMetadata, chunks: Sequence[Chunk]) -> Snapshot:
         return Snapshot(

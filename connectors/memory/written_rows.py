@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from connector_spi.errors import ErrorCode, ErrorType, UserError
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.predicate import TupleDomain
 from connectors.memory.chunks import NUMBER, Chunk
 from connectors.memory.snapshots import Snapshot
@@ -29,12 +30,14 @@ class WrittenRows:
         rows: Its visible columns.
         replaced: Rows of the table that they take the place of, by partition keys; ``None`` where they are added.
         dynamic: Of these only the rows of partitions that new rows go to.
+        epoch: The batch of a streaming query that they are.
     """
 
     name: SchemaTableName
     rows: pa.Table
     replaced: TupleDomain[str] | None
     dynamic: bool
+    epoch: StreamEpoch | None = None
 
     @property
     def operation(self) -> str:
@@ -77,6 +80,7 @@ class ChangedRows:
     rows: pa.Table
     deleted: pa.Array
     version: int
+    epoch: None = None
 
     @property
     def operation(self) -> str:

@@ -49,7 +49,7 @@ def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
             is close.
         ConnectorError: The catalog or its storage failed.
     """
-    return _open(statement, request, ())
+    return _open(statement.of_owner(request.owner), request, ())
 
 
 def _open(statement: Statement, request: ScanRequest, views: tuple[CatalogSchemaTableName, ...]) -> ArrowScan:
@@ -61,7 +61,7 @@ def _open(statement: Statement, request: ScanRequest, views: tuple[CatalogSchema
         raise NotSupportedError(f"{full} is a view that reads itself; correct its text", UNSUPPORTED_VIEW)
     view = view_request(statement, full, request)
     if view is not None:
-        below = _open(statement, view.request, (*views, full))
+        below = _open(statement.of_owner(view.request.owner), view.request, (*views, full))
         return ArrowScan(view.schema, _shape(view.renamed(below.batches), view.schema, view.filters, request.limit))
     access, resolved = resolve(statement.access(full.catalog), full, request.version)
     if isinstance(resolved, ResolvedSystemTable):

@@ -67,6 +67,7 @@ class ScanRequest:
             asks filters them again.
         threads: How many splits are read at a time; ``None`` is one for each core.
         ordered: Whether rows come in the order of the splits.
+        owner: Of the view that the table is read through, whose rights count; ``None`` reads as who asks.
 
     Raises:
         InvalidArgumentError: A limit below 0, fewer than one thread, or an option that is no text.
@@ -82,6 +83,7 @@ class ScanRequest:
     needed: RowTest = EVERY_ROW
     threads: int | None = None
     ordered: bool = True
+    owner: str | None = None
 
     def __post_init__(self) -> None:
         if not _is_count(self.limit, 0):

@@ -75,7 +75,8 @@ def view_request(statement: Statement, name: CatalogSchemaTableName, request: Sc
     plain = None if view is None else plain_view(name.catalog, view)
     if view is None or plain is None:
         return None
-    below = _columns_below(statement, plain.table)
+    reader = statement.below(access, view)
+    below = _columns_below(reader, plain.table)
     types = {column.name: column.type for column in view.columns}
     pairs = dict(plain.columns)
     where = _bound(plain, below)
@@ -100,6 +101,7 @@ def view_request(statement: Statement, name: CatalogSchemaTableName, request: Sc
         limit=None if left else request.limit,
         filters=(*filters, *([where] if where else [])),
         needed=renamed_test(request.needed, pairs),
+        owner=reader.view_owner,
     )
     return ViewRequest(asked_below, read, left, pa.schema([(column, types[column]) for column in asked]))
 

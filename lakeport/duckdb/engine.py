@@ -17,9 +17,12 @@ from connector_spi.names import parse_name
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.write.creating import create_table_as
 from lakeport.arrow.write.inserting import check_outside_of_block, note_written, resolve_target
+from lakeport.duckdb.cancelling import begin_work
 from lakeport.duckdb.current_names import CurrentNames
 from lakeport.duckdb.functions import UsedMacros
 from lakeport.duckdb.functions.spelling import rows_as_queries
+from lakeport.duckdb.own_sql.planning import OwnText, plan_own_query
+from lakeport.duckdb.own_sql.syntax import not_run
 from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.planning import QueryPlan, plan_query
 from lakeport.duckdb.query.parameters import parsed_with
@@ -47,6 +50,9 @@ __all__ = ["DuckDbEngine"]
 
 _HEAD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?P<word>[A-Za-z]+|\()", re.DOTALL)
 _QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "(")
+_OWN_QUERIES = (*_QUERIES, "PIVOT", "UNPIVOT", "SUMMARIZE", "TABLE")
+_OWN_RUN = "queries, USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN and CALL are run; the dialect spark has INSERT and CREATE"
+_COMMON = ("USE", "SET", "RESET", "SHOW", "DESCRIBE", "DESC", "CALL")
 _RUN = "USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, CALL, INSERT, CREATE TABLE AS and queries are run"
 _NAME = r"(?P<name>(?:[^\s`;']|`[^`]*`)+)"
 _MOVE = re.compile(rf"(?:USE|SET\s+CATALOG|USE\s+CATALOG|USE\s+SCHEMA)\s+{_NAME}", re.IGNORECASE)
@@ -73,6 +79,8 @@ class DuckDbEngine(Engine[LocalResult]):
     name = "duckdb"
     title = "DuckDB"
     setting_names = SETTING_NAMES
+    own_dialect = "duckdb"
+    patience_seconds = 1.0
 
     def __init__(self, registry: CatalogRegistry, settings: Mapping[str, str] | None = None) -> None:
         self._registry = registry
@@ -149,8 +157,13 @@ class DuckDbEngine(Engine[LocalResult]):
         if word == "CREATE":
             self._create(text, lease, args)
             return LocalResult.of(pa.table({}))
-        planned = self._query_plan(text, lease or ReadLease(self._registry), self._tables, args).planned
-        return LocalResult(planned.schema(), planned.reader, planned.cursor.interrupt, lambda: planned.rows_read)
+        return _result(self._query_plan(text, lease or ReadLease(self._registry), self._tables, args))
+
+    def plan_own(self, text: str, args: Parameters = None, lease: ReadLease | None = None) -> LocalResult:
+        """Plans a query in DuckDB's own SQL, or one of the statements that all dialects have."""
+        if _word(text) in _COMMON:
+            return self.plan(text, args, lease)
+        return _result(self._own_query_plan(text, lease or ReadLease(self._registry), self._tables, args))
 
     def table(self, name: str, lease: ReadLease | None = None) -> LocalResult:
         raise only_spark("table(), which gives a DataFrame; scan() gives a table for other libraries")
@@ -162,11 +175,15 @@ class DuckDbEngine(Engine[LocalResult]):
             statement.commit()
         return LocalResult.of(found)
 
+    def rows_of(self, table: pa.Table) -> LocalResult:
+        return LocalResult.of(table)
+
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> LocalResult:
         observer = QueryObserver(runs=request.analyze)
         begun = time.perf_counter()
         with closing(self._reads.observed(observer)) as reads, statement_scope(reads.statement(lease)) as statement:
-            plan = self._query_plan(request.query, statement.lease, self._tables.observed(reads))
+            planner = self._own_query_plan if request.dialect == self.own_dialect else self._query_plan
+            plan = planner(request.query, statement.lease, self._tables.observed(reads))
             if request.kind == "VALIDATE":
                 return LocalResult.of(pa.table({"valid": [True]}))
             found = explain_query(plan, request, statement, observer, begun=begun)
@@ -178,7 +195,7 @@ class DuckDbEngine(Engine[LocalResult]):
         return nullcontext()
 
     def work(self, label: str) -> Work:
-        return Work()
+        return begin_work()
 
     def _insert(self, text: str, lease: ReadLease | None, args: Parameters) -> None:
         written = parsed_with(text, args)
@@ -211,16 +228,31 @@ class DuckDbEngine(Engine[LocalResult]):
             raise
 
     def _query_plan(self, text: str, lease: ReadLease, tables: Tables, args: Parameters = None) -> QueryPlan:
-        head = _HEAD.match(text)
-        if head is None or head["word"].upper() not in _QUERIES:
+        if _word(text) not in _QUERIES:
             raise refused(text.strip(), _RUN)
         statement = rows_as_queries(parsed_with(text, args))
         if not isinstance(statement, exp.Query):
             raise refused(statement, _RUN)
         return plan_query(self._database, self._macros, tables, statement, lease)
 
+    def _own_query_plan(self, text: str, lease: ReadLease, tables: Tables, args: Parameters = None) -> QueryPlan:
+        if _word(text) not in _OWN_QUERIES:
+            raise not_run(text.strip() or "an empty text", _OWN_RUN)
+        return plan_own_query(self._database, self._macros, tables, OwnText(text, args), lease)
+
     def _rows(self, statement: exp.Query, lease: ReadLease | None) -> PlannedQuery:
         """A query whose rows are added to a table."""
         return plan_query(
             self._database, self._macros, self._tables, statement, lease or ReadLease(self._registry)
         ).planned
+
+
+def _word(text: str) -> str:
+    """The first word of a statement in capitals, or a parenthesis."""
+    head = _HEAD.match(text)
+    return "" if head is None else head["word"].upper()
+
+
+def _result(plan: QueryPlan) -> LocalResult:
+    planned = plan.planned
+    return LocalResult(planned.schema(), planned.reader, planned.calls.cancel, lambda: planned.rows_read)

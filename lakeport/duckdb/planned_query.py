@@ -12,6 +12,9 @@ import pyarrow as pa
 from connector_spi.errors import ConnectorError, UserError
 from lakeport.arrow.filters.conditions import RowTest
 from lakeport.arrow.filters.pruning import both
+from lakeport.duckdb.binding_errors import binding_error
+from lakeport.duckdb.cancelling import Calls, LocalWork, cancelled
+from lakeport.duckdb.tables.join_keys import JoinKeys
 from lakeport.frames.duckdb_scan import ScanDataset
 from lakeport.frames.open_reader import OpenReader
 from lakeport.frames.table_scan import TableScan
@@ -28,19 +31,25 @@ class PlannedQuery:
     Args:
         cursor: Of its own: what is registered there no other query sees.
         text: The query.
-        names: Of its results; DuckDB gives those that are there twice others.
+        names: Of its results; DuckDB gives those that are there twice others. ``None``: those that DuckDB gives.
         lease: On the transactions in which its tables are read.
 
     Attributes:
         cursor: Of its own.
+        columns: Names of the columns of its tables, for messages.
+        calls: Of DuckDB; others may cancel them.
     """
 
-    def __init__(self, cursor: duckdb.DuckDBPyConnection, text: str, names: Sequence[str], lease: ReadLease) -> None:
+    def __init__(
+        self, cursor: duckdb.DuckDBPyConnection, text: str, names: Sequence[str] | None, lease: ReadLease
+    ) -> None:
         self.cursor = cursor
+        self.columns: Sequence[str] = ()
         self._lease = lease
         self._text = text
         self._names = names
-        self._reads = _Reads()
+        self.calls = Calls(cursor.interrupt)
+        self._reads = _Reads(self.calls.work)
         cursor.execute("SET TimeZone = 'UTC'")
 
     @property
@@ -62,7 +71,7 @@ class PlannedQuery:
         separator = " " if known == self._text else ", "
         self._text = f"WITH {view} AS MATERIALIZED ({query}){separator}{known}"
 
-    def register(self, view: str, scan: TableScan, enough: RowTest, most: int | None) -> None:
+    def register(self, view: str, scan: TableScan, enough: RowTest, most: int | None, keys: JoinKeys) -> None:
         """Has the query read a table under the name of a view.
 
         Args:
@@ -70,6 +79,7 @@ class PlannedQuery:
             scan: The table.
             enough: Rows outside of it may be left out.
             most: So many rows are enough; ``None`` for all.
+            keys: By which it is joined.
         """
 
         def opened(
@@ -77,7 +87,8 @@ class PlannedQuery:
         ) -> pa.RecordBatchReader:
             limits = [one for one in (limit, most) if one is not None]
             rows = enough if needed is None else both(enough, needed)
-            return scan.reader_of(columns, rows, min(limits, default=None))
+            reader = scan.reader_of(columns, keys.narrowed(rows), min(limits, default=None))
+            return keys.noting(reader, rows)
 
         self.cursor.register(view, ScanDataset(scan.schema, self._reads.noting(opened), may_filter=most is None))
 
@@ -123,6 +134,8 @@ class PlannedQuery:
         return pa.RecordBatchReader.from_batches(schema, batches)
 
     def _named(self, schema: pa.Schema) -> pa.Schema:
+        if self._names is None:
+            return schema
         return pa.schema([one.with_name(name) for one, name in zip(schema, self._names, strict=True)])
 
     def _batches(self, rows: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -136,12 +149,15 @@ class PlannedQuery:
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
-            yield
+            with self.calls.call():
+                yield
         except (duckdb.Error, OSError, pa.ArrowException) as error:
+            if isinstance(error, duckdb.InterruptException):
+                raise cancelled() from error
             if self._reads.failures:
                 raise self._reads.failures[0] from error
-            if isinstance(error, duckdb.InterruptException):
-                raise UserError("the statement was cancelled") from error
+            if isinstance(error, duckdb.BinderException | duckdb.ParserException | duckdb.CatalogException):
+                raise binding_error(str(error), self.columns, is_translated=self._names is not None) from error
             way_out = "; the engine spark may have more digits" if isinstance(error, duckdb.OutOfRangeException) else ""
             raise UserError(f"DuckDB failed: {str(error).strip()}{way_out}") from error
 
@@ -149,7 +165,8 @@ class PlannedQuery:
 class _Reads:
     """What DuckDB reads of tables. It keeps this alive, so this must not keep DuckDB's connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: LocalWork) -> None:
+        self._work = work
         self.failures: list[ConnectorError] = []
         self.rows = 0
         self._guard = threading.Lock()
@@ -180,6 +197,7 @@ class _Reads:
     @contextmanager
     def _noted(self) -> Iterator[None]:
         try:
+            self._work.check()
             yield
         except ConnectorError as error:
             self.failures.append(error)

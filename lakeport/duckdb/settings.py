@@ -56,6 +56,9 @@ class Settings:
         # DuckDB's own place is the current directory; spilled rows are for no one else's eyes.
         self._folder = tempfile.mkdtemp(prefix="lakeport-duckdb-")
         self.remove_folder = weakref.finalize(self, shutil.rmtree, self._folder, True)
+        # Nothing is fetched from anywhere, and no variable of Python is a table.
+        for name in ("autoinstall_known_extensions", "autoload_known_extensions", "python_enable_replacements"):
+            database.execute(f"SET GLOBAL {name} = false")
         database.execute("SET temp_directory = $folder", {"folder": self._folder})
         for name, value in given.items():
             self._set_duckdb(name.removeprefix(_PREFIX), value)

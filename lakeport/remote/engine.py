@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
+import pyarrow as pa
 from pyspark.sql.connect.session import SparkSession
 
 from connector_spi.errors import NotSupportedError
@@ -83,6 +84,9 @@ class RemoteEngine(Engine[RemoteResult]):
 
     def show_stats(self, name: str, lease: ReadLease | None = None) -> RemoteResult:
         raise NotSupportedError("SHOW STATS is not run by a server; use lakeport sql with --catalogs")
+
+    def rows_of(self, table: pa.Table) -> RemoteResult:
+        return RemoteResult(self._session.createDataFrame(table))
 
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> RemoteResult:
         return self.plan(f"EXPLAIN {request.query}")

@@ -20,8 +20,6 @@ from lakeport.transactions.lease import ReadLease
 
 __all__ = ["RunState", "RunWatch", "Runner"]
 
-_PATIENCE = 5.0
-"""Seconds to wait for a cancelled statement to end; then it is abandoned."""
 _STARTING = "starting"
 _LOOK_SECONDS = 0.2
 """Seconds between two looks at how far a statement is."""
@@ -100,7 +98,7 @@ class Runner:
                 if watch is not None:
                     watch.tick(work.state())
         except KeyboardInterrupt:
-            _cancel(work, worker, watch)
+            _cancel(work, worker, watch, self._session.engine.patience_seconds)
             raise
         finally:
             self.last = work.state()
@@ -111,11 +109,11 @@ class Runner:
         return work.rows
 
 
-def _cancel(work: _Statement, worker: threading.Thread, watch: RunWatch | None) -> None:
+def _cancel(work: _Statement, worker: threading.Thread, watch: RunWatch | None, patience: float) -> None:
     # In its own thread: another Ctrl-C must not interrupt a call into Java.
     canceller = threading.Thread(target=work.cancel, name="lakeport-cancel", daemon=True)
     canceller.start()
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + patience
     # Whoever goes on at once might stop Spark before its jobs are cancelled. An engine that still starts has none.
     while (
         not work.is_starting

@@ -11,6 +11,7 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from catalog.registry import CatalogRegistry
 from connector_spi.names import parse_name
@@ -90,6 +91,12 @@ class SparkEngine:
         with self._statement(lease) as statement, statement_scope(statement):
             full = stats_table_name(name, self.current_catalog(), self.current_schema())
             return self.spark.createDataFrame(table_stats(statement, full))
+
+    def rows_of(self, table: pa.Table) -> DataFrame:
+        """Rows that are there."""
+        if not table.column_names:
+            return self.spark.createDataFrame([], StructType())
+        return self.spark.createDataFrame(table)
 
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> DataFrame:
         """What ``EXPLAIN``, ``EXPLAIN ANALYZE`` and ``EXPLAIN (...)`` show: one text; raises as ``sql`` does."""

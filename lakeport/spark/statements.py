@@ -15,6 +15,7 @@ from catalog.registry import CatalogRegistry
 from connector_spi.optional.event_listener import TableReadEvent
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.session_settings import StatementSettings, exchange_property, read_statement_settings
+from lakeport.spark.catalog_map import drop_for_statement
 from lakeport.spark.queries import query_reads
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.session_properties import PREFIX
@@ -77,6 +78,7 @@ def java_statement(
         yield statement
     finally:
         _named.pop(name, None)
+        drop_for_statement(name)
         if settings.before in _named:
             exchange_property(jvm, STATEMENT_PROPERTY, settings.before)
 

@@ -11,23 +11,27 @@ import pyarrow.types as pt
 
 from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError, NotSupportedError
+from connector_spi.handles import TableHandle
 from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
 from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
     StatisticsCollection,
+    SupportsFileStatistics,
     SupportsStatisticsCollection,
 )
+from connector_spi.predicate import Constraint
 from connector_spi.properties import closest
 from connector_spi.schema import ColumnMetadata
 from lakeport.planning.redirection import resolve
+from lakeport.sql.analyzed_partitions import AnalyzedPartitions
 from lakeport.sql.statement_patterns import NAME, PART, statement_pattern
 from lakeport.transactions.statement import CatalogAccess, Statement
 
 __all__ = ["AnalyzeRequest", "AnalyzedTable", "analyze_request"]
 
 _STATEMENT = statement_pattern(
-    rf"ANALYZE +TABLE +(?P<name>{NAME})(?: *(?P<partition>PARTITION *\(.*?\)))? *COMPUTE +STATISTICS"
+    rf"ANALYZE +TABLE +(?P<name>{NAME})(?: *PARTITION *\((?P<partition>.*?)\))? *COMPUTE +STATISTICS"
     r"(?: +(?P<noscan>NOSCAN)| +FOR +(?:ALL +COLUMNS|COLUMNS +(?P<columns>.+?)))? *;? *"
 )
 _COLUMNS = statement_pattern(rf"{PART}(?: *, *{PART})* *")
@@ -40,12 +44,14 @@ class AnalyzeRequest:
     Attributes:
         name: The table's name, as written.
         columns: The columns, as written; ``None``: all of them.
-        unsupported: Words of it that are not supported.
+        partition: What stands between the brackets of ``PARTITION (...)``; ``None``: all partitions.
+        noscan: No row is read: only files and their bytes are counted.
     """
 
     name: str
     columns: str | None = None
-    unsupported: str | None = None
+    partition: str | None = None
+    noscan: bool = False
 
     def column_names(self) -> list[str] | None:
         """The names of the columns.
@@ -70,8 +76,7 @@ def analyze_request(text: str) -> AnalyzeRequest | None:
     match = _STATEMENT.fullmatch(text)
     if match is None:
         return None
-    unsupported = "NOSCAN" if match["noscan"] else "PARTITION" if match["partition"] else None
-    return AnalyzeRequest(match["name"], match["columns"], unsupported)
+    return AnalyzeRequest(match["name"], match["columns"], match["partition"], noscan=match["noscan"] is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +86,20 @@ class AnalyzedTable:
     Attributes:
         name: In full.
         access: Its catalog.
-        resolved: What was resolved.
+        handle: The table, with the partitions that are asked for pushed into it.
         metadata: Keeps the statistics.
         keys: Partition keys.
         columns: Those that are asked for.
+        partitions: The partitions.
     """
 
     name: CatalogSchemaTableName
     access: CatalogAccess
-    resolved: ResolvedTable
+    handle: TableHandle
     metadata: SupportsStatisticsCollection
     keys: tuple[str, ...]
     columns: tuple[ColumnMetadata, ...]
+    partitions: AnalyzedPartitions
 
     @classmethod
     def of(cls, statement: Statement, name: CatalogSchemaTableName, request: AnalyzeRequest) -> AnalyzedTable:
@@ -100,10 +107,8 @@ class AnalyzedTable:
 
         Raises:
             NotSupportedError: It is a system table, its catalog keeps no statistics of it, or parts are asked for.
-            ColumnNotFoundError, InvalidArgumentError: It has no such column.
+            ColumnNotFoundError, InvalidArgumentError: It has no such column, or no such partition key.
         """
-        if request.unsupported is not None:
-            raise NotSupportedError(f"ANALYZE TABLE {name} with {request.unsupported} is unsupported; leave it out")
         access, resolved = resolve(statement.access(name.catalog), name, None)
         metadata = access.metadata
         if isinstance(resolved, ResolvedSystemTable) or not isinstance(metadata, SupportsStatisticsCollection):
@@ -111,7 +116,12 @@ class AnalyzedTable:
         with access.lock:
             found = metadata.get_statistics_collection(access.session, resolved.handle)
         chosen = _chosen(name, resolved, found, request.column_names())
-        return cls(name, access, resolved, metadata, keys=found.partition_keys, columns=chosen)
+        keys = [column for column in resolved.table.columns if column.name in found.partition_keys]
+        partitions = AnalyzedPartitions()
+        if request.partition is not None:
+            partitions = AnalyzedPartitions.of(request.partition, name, keys)
+        handle = _of_partitions(access, resolved, partitions)
+        return cls(name, access, handle, metadata, keys=found.partition_keys, columns=chosen, partitions=partitions)
 
     def query(self) -> str:
         """The query, in Spark's SQL: a row for each partition, without names."""
@@ -119,13 +129,29 @@ class AnalyzedTable:
         parts = [*keys, "count(*)", *(part for column in self.columns for part in _aggregates(column))]
         selected = ", ".join(f"{part} AS a{index}" for index, part in enumerate(parts))
         table = ".".join(map(quote_identifier, (self.name.catalog, self.name.schema, self.name.table)))
-        return f"SELECT {selected} FROM {table}" + (f" GROUP BY {', '.join(keys)}" if keys else "")
+        where = f" WHERE {self.partitions.condition}" if self.partitions.condition else ""
+        return f"SELECT {selected} FROM {table}{where}" + (f" GROUP BY {', '.join(keys)}" if keys else "")
 
     def keep(self, rows: pa.Table) -> None:
         """Has the catalog keep what the query has found."""
         collected = [self._collected(tuple(row.values())) for row in rows.to_pylist()]
         with self.access.lock:
-            self.metadata.finish_statistics_collection(self.access.session, self.resolved.handle, collected)
+            self.metadata.finish_statistics_collection(self.access.session, self.handle, collected)
+
+    def count_files(self, *, alone: bool) -> None:
+        """Has the catalog count files and bytes, where it does.
+
+        Args:
+            alone: Nothing else is asked for.
+
+        Raises:
+            NotSupportedError: The catalog does not, and nothing else is asked for.
+        """
+        if isinstance(self.metadata, SupportsFileStatistics):
+            with self.access.lock:
+                self.metadata.collect_file_statistics(self.access.session, self.handle)
+        elif alone:
+            raise NotSupportedError(f"ANALYZE TABLE {self.name} with NOSCAN: its catalog counts no files; leave it out")
 
     def _collected(self, row: tuple[object, ...]) -> CollectedStatistics:
         count = len(self.keys)
@@ -133,6 +159,19 @@ class AnalyzedTable:
         rows = _number(row[count])
         columns = tuple(_found(column, rows, rest) for column in self.columns)
         return CollectedStatistics(row[:count], rows, columns)  # type: ignore[arg-type]
+
+
+def _of_partitions(access: CatalogAccess, resolved: ResolvedTable, partitions: AnalyzedPartitions) -> TableHandle:
+    if not partitions.keys:
+        return resolved.handle
+    metadata = access.metadata
+    with access.lock:
+        columns = metadata.get_column_handles(access.session, resolved.handle)
+        constraint = Constraint(partitions.domain.transform_keys(columns.get))
+        applied = metadata.apply_filter(access.session, resolved.handle, constraint)
+    if applied is None or not applied.remaining.is_all:
+        raise NotSupportedError(f"ANALYZE TABLE {resolved.name} with PARTITION: its catalog does not select partitions")
+    return applied.table
 
 
 def _chosen(

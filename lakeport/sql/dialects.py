@@ -12,8 +12,8 @@ from lakeport.trino.columns_of import ColumnsOf
 
 __all__ = ["DIALECTS", "check_dialect", "to_spark_sql"]
 
-DIALECTS = ("spark", "trino")
-"""The first is Spark's own; statements in others are translated."""
+DIALECTS = ("spark", "trino", "duckdb")
+"""The first is Spark's own; statements in others are translated, or run by the engine whose own dialect it is."""
 
 
 def check_dialect(name: str) -> str:
@@ -45,6 +45,11 @@ def to_spark_sql(text: str, dialect: str, columns_of: ColumnsOf, setting: Callab
     """
     if dialect == "spark":
         return text
+    if dialect != "trino":
+        raise NotSupportedError(
+            f"the dialect {dialect} is that of the engine {dialect}, and not translated; choose this engine, or the "
+            "dialect spark or trino"
+        )
     try:
         # Rarely needed, slow to import, and an optional extra.
         from lakeport.trino.statements import translate_trino

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from connector_spi.properties import boolean_property
+from connector_spi.properties import PropertyMetadata, boolean_property, enum_property
+from connector_spi.security import ALL_ROLES
 
-__all__ = ["COLUMNAR_READER", "ENGINE_PROPERTIES", "SPARK_PROPERTIES", "EngineSettings"]
+__all__ = ["COLUMNAR_READER", "ENGINE_PROPERTIES", "ROLE", "SPARK_PROPERTIES", "EngineSettings"]
 
 NATIVE_READER = boolean_property(
     "native_reader",
@@ -29,9 +30,26 @@ TASK_READ_AHEAD = boolean_property(
     "Let Python tasks decode the next rows while Spark works on those before; needs idle cores, and more memory.",
     False,
 )
-ENGINE_PROPERTIES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD)
+STORAGE_PARTITIONING = enum_property(
+    "storage_partitioning",
+    "Which scans report buckets and partition keys to Spark, so that joins need no shuffle: of tables that a query may "
+    "join by them, all, or none.",
+    ("AUTOMATIC", "ALL", "NONE"),
+    "AUTOMATIC",
+)
+ROLE = PropertyMetadata(
+    "role",
+    "What SET ROLE selects: all roles that were granted to the user, none of them, or one by its name.",
+    "all, none or the name of a role",
+    lambda text: text.strip().lower(),
+    ALL_ROLES,
+)
+_SWITCHES = (NATIVE_READER, COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD)
+ENGINE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (*_SWITCHES, STORAGE_PARTITIONING, ROLE)
 """The engine's own session properties, of every catalog."""
-SPARK_PROPERTIES = frozenset(one.name for one in (COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD))
+SPARK_PROPERTIES = frozenset(
+    one.name for one in (COLUMNAR_READER, TASK_PUSHDOWN, TASK_READ_AHEAD, STORAGE_PARTITIONING)
+)
 """Those that say what Spark does, and mean nothing to other engines."""
 
 
@@ -44,14 +62,20 @@ class EngineSettings:
         columnar_reader: Python tasks may hand columns to Spark.
         task_pushdown: Python tasks may filter and aggregate, and the connector may aggregate.
         task_read_ahead: Python tasks decode the next rows while Spark works on those before.
+        storage_partitioning: Which scans tell how their rows lie: ``AUTOMATIC``, ``ALL`` or ``NONE``.
+        role: The role that is selected, in lower case; ``all`` and ``none`` mean that.
     """
 
     native_reader: bool
     columnar_reader: bool
     task_pushdown: bool
     task_read_ahead: bool
+    storage_partitioning: str
+    role: str
 
     @classmethod
     def of(cls, values: Mapping[str, object]) -> EngineSettings:
         """The settings among the values of session properties, by name."""
-        return cls(**{descriptor.name: bool(values[descriptor.name]) for descriptor in ENGINE_PROPERTIES})
+        switches = {descriptor.name: bool(values[descriptor.name]) for descriptor in _SWITCHES}
+        partitioning = str(values[STORAGE_PARTITIONING.name])
+        return cls(**switches, storage_partitioning=partitioning, role=str(values[ROLE.name]))

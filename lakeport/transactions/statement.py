@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,14 +15,15 @@ from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.metadata import ConnectorMetadata, TableRedirection
+from connector_spi.optional.definitions import ViewDefinition
 from connector_spi.optional.event_listener import TableReadEvent
 from connector_spi.properties import parse_properties
-from connector_spi.security import Identity
+from connector_spi.security import ALL_ROLES, Identity
 from connector_spi.session import ConnectorSession
 from lakeport.plugin_errors import ConnectorOrigin
 from lakeport.scan_facts import ScanObserver
 from lakeport.transactions.catalog_transactions import TransactionKey
-from lakeport.transactions.engine_settings import ENGINE_PROPERTIES, EngineSettings
+from lakeport.transactions.engine_settings import ENGINE_PROPERTIES, ROLE, EngineSettings
 from lakeport.transactions.kept_tables import BegunTransaction, KeptTables
 from lakeport.transactions.lease import ReadLease
 from lakeport.transactions.metadata_lock import MetadataLock
@@ -151,6 +152,7 @@ class Statement:
         """Who wants to know of the statement's scans; set before the first catalog is met."""
         self.on_scan: Callable[[TableReadEvent], None] | None = None
         """Called when a scan is about to run."""
+        self._of_owners: dict[str, Statement] = {}
 
     @property
     def identity(self) -> Identity:
@@ -175,6 +177,57 @@ class Statement:
             InvalidPropertyError: The connector is not installed.
         """
         return self._access(catalog, redirection)
+
+    @property
+    def view_owner(self) -> str | None:
+        """Who lends the rights to read, as the owner of a view; ``None`` outside of views that do."""
+        return self._user if self._identity.for_others else None
+
+    def of_owner(self, owner: str | None) -> Statement:
+        """The same statement inside of a view, with the rights of the view's owner.
+
+        Args:
+            owner: Who that is; ``None`` for the statement itself.
+        """
+        if owner is None or owner == self.view_owner:
+            return self
+        given = self._properties
+
+        def properties(catalog: str) -> dict[str, str]:
+            # What the user has selected is none of the owner's roles.
+            return {name: text for name, text in given(catalog).items() if name != ROLE.name}
+
+        with self._lock:
+            found = self._of_owners.get(owner)
+            if found is None:
+                # It must not refer to this one, which lives as long as its tables.
+                found = Statement(
+                    registry=self._registry,
+                    user=owner,
+                    time_zone=self._time_zone,
+                    properties=properties,
+                    lease=self.lease,
+                    on_read=self._on_read,
+                    query_id=self.query_id,
+                )
+                found._identity = replace(found._identity, for_others=True)
+                found.observer, found.on_scan = self.observer, self.on_scan
+                self._of_owners[owner] = found
+            return found
+
+    def below(self, access: CatalogAccess, view: ViewDefinition) -> Statement:
+        """The statement in which tables below a view are read: that of its owner, where access is controlled at all.
+
+        Source of the rule: Trino's ``StatementAnalyzer.analyzeView``.
+
+        Args:
+            access: The view's catalog, in this statement.
+            view: The view.
+        """
+        is_controlled = not self._registry.security.is_open or access.connector.access_control is not None
+        if not is_controlled or view.run_as_invoker or view.owner is None or view.owner == self._user:
+            return self
+        return self.of_owner(view.owner)
 
     def apart(self) -> Statement:
         """A statement of the same user and settings that has transactions of its own."""
@@ -252,8 +305,8 @@ class Statement:
 
         descriptors = [*ENGINE_PROPERTIES, *connector.session_properties]
         given = self._properties(catalog)
-        for name in given:
-            self._registry.security.access_control.check_can_set_catalog_session_property(self._identity, catalog, name)
+        if not self._identity.for_others:
+            self._check_settings(catalog, connector, given)
         if is_sibling:
             # The catalog's own connector has checked the names; the sibling knows some of them.
             known = {descriptor.name for descriptor in descriptors}
@@ -273,8 +326,20 @@ class Statement:
             is_explained=self.observer is not None,
             groups=self._identity.groups,
             roles=self._identity.roles,
+            catalog_role=engine.role,
+            for_others=self._identity.for_others,
         )
         return session, engine
+
+    def _check_settings(self, catalog: str, connector: Connector, given: Mapping[str, str]) -> None:
+        """A role is the user's or not, which is checked where it counts; settings of the engine are no catalog's."""
+        control, own = self._registry.security.access_control, connector.access_control
+        role = given.get(ROLE.name, ALL_ROLES).strip().lower()
+        engines = {descriptor.name for descriptor in ENGINE_PROPERTIES}
+        for name in given:
+            control.check_can_set_catalog_session_property(self._identity, catalog, name)
+            if own is not None and name not in engines:
+                own.check_can_set_catalog_session_property(replace(self._identity, catalog_role=role), catalog, name)
 
 
 def new_query_id() -> str:

@@ -21,6 +21,7 @@ __all__ = [
     "TRANSACTIONAL_RELEASES",
     "Release",
     "fetch",
+    "find_java",
     "running_release",
     "schema",
     "why_no_release",
@@ -117,9 +118,18 @@ def why_no_servers() -> str | None:
 
 def why_no_release(release: Release) -> str | None:
     """Why this one cannot be started here; ``None`` if it can."""
-    if _java_of(release) is None:
+    if find_java(release.java) is None:
         return f"Hive {release.version} needs Java {release.java}: set JAVA_HOME, or install it below /usr/lib/jvm"
     return None
+
+
+def find_java(version: int) -> Path | None:
+    """A Java of at least that version: the usual one where that will do; ``None`` where there is none."""
+    usual = shutil.which("java")
+    home = os.environ.get("JAVA_HOME")
+    homes = [Path(home)] if home else [Path(usual).resolve().parent.parent] if usual else []
+    homes += sorted(Path("/usr/lib/jvm").glob("*"))
+    return next((one / "bin" / "java" for one in homes if _java_version(one) >= version), None)
 
 
 def fetch(folder: Path) -> None:
@@ -164,7 +174,7 @@ def running_release(
     shutil.copytree(schema(release, jars), folder / "metastore_db")
     classes = _class_path(release, jars, conf, with_engine=settings is not None)
     options = [*java_command(folder)[1:], *java_options, "-Dlog4j2.disable.jmx=true"]
-    java = [str(_java_of(release)), *options, "-cp", classes]
+    java = [str(find_java(release.java)), *options, "-cp", classes]
     with running_server([*java, f"{_METASTORE}.HiveMetaStore", "-p", str(port)], folder, port) as server:
         yield server
 
@@ -245,15 +255,6 @@ def _make_schema(release: Release, jars: Path, folder: Path) -> None:
     output = done.stdout + done.stderr
     if done.returncode != 0 or (release.schema_of and "Error:" in output):
         raise RuntimeError("the metastore's schema could not be made:\n" + output[-3000:])
-
-
-def _java_of(release: Release) -> Path | None:
-    """The Java to run it with: the usual one where that will do."""
-    usual = shutil.which("java")
-    home = os.environ.get("JAVA_HOME")
-    homes = [Path(home)] if home else [Path(usual).resolve().parent.parent] if usual else []
-    homes += sorted(Path("/usr/lib/jvm").glob("*"))
-    return next((one / "bin" / "java" for one in homes if _java_version(one) >= release.java), None)
 
 
 def _java_version(home: Path) -> int:

@@ -77,3 +77,12 @@ def test_of_transactional_tables(
     with connected(spark, transactional_release.uri, tmp_path / "catalogs") as session:
         session.sql(f"ANALYZE TABLE hive.{name} COMPUTE STATISTICS")
     assert ids(warehouse.other, name, keys) == ({(1, 1, 0, 1), (2, 2, 0, 1)} if keys else {(1, 2, 0, 2)})
+    partitions = ["ds=a", "ds=b"]
+    entries = (
+        warehouse.other.get_partitions_by_names(name.schema, name.table, partitions)
+        if keys
+        else [warehouse.entry(name)]
+    )
+    counts = {(one.parameters["numRows"], one.parameters["numFiles"]) for one in entries}
+    assert counts == ({("1", "1")} if keys else {("2", "1")})
+    assert all("BASIC_STATS" not in one.parameters.get("COLUMN_STATS_ACCURATE", "") for one in entries)

@@ -9,11 +9,12 @@ import pytest
 from pymetastore.hive_metastore import ttypes
 
 from catalog.metastore.compactions import CompactionKind, RequestedCompaction
-from connector_spi.errors import MetastoreError
+from connector_spi.errors import MetastoreError, NotSupportedError
 from connector_spi.predicate import Value
 from connector_spi.testing.writing import insert_rows
 from connectors.hive import error_codes
 from connectors.hive.transactions.compactions import compact_procedure
+from tests.connectors.hive.compaction.compacting import call
 from tests.connectors.hive.reading import make_session
 from tests.integration.conftest import RunningRelease
 from tests.integration.test_transactional_inserts import Warehouse, warehouse
@@ -72,3 +73,27 @@ def test_a_wait_ends(warehouse: Warehouse) -> None:
         compact(warehouse, "waiting", wait=True, max_wait_seconds=1)
     assert raised.value.code == error_codes.HIVE_COMPACTION_FAILED
     assert shown(warehouse, "waiting") == [(None, ttypes.CompactionType.MAJOR, "initiated")]
+
+
+def test_compactions_of_our_own(warehouse: Warehouse) -> None:
+    """Hive 3 has no calls for it, and nothing stays asked for; Hive 4 counts ours among its own."""
+    name = warehouse.create("own")
+    for start in (1, 3):
+        insert_rows(
+            warehouse.hive, name, [pa.table({"id": pa.array([start, start + 1], pa.int64()), "ds": ["a", "b"]})]
+        )
+    before = warehouse.rows(name)
+    given = {"schema_name": warehouse.schema, "table_name": "own", "type": "major"}
+    if warehouse.old:
+        with pytest.raises(NotSupportedError, match="they came with Hive 4"):
+            call(warehouse.hive, "run_compaction", **given)
+        assert shown(warehouse, "own") == []
+        return
+    [made] = call(warehouse.hive, "run_compaction", **given)
+    assert (made["state"], made["rows"]) == ("ready for cleaning", 4)
+    assert shown(warehouse, "own") == [(None, ttypes.CompactionType.MAJOR, "ready for cleaning")]
+    assert warehouse.rows(name) == before
+    [cleaned] = call(warehouse.hive, "run_clean", schema_name=warehouse.schema, table_name="own")
+    assert (cleaned["state"], cleaned["reason"], cleaned["deleted"]) == ("succeeded", None, 2)
+    assert shown(warehouse, "own") == [(None, ttypes.CompactionType.MAJOR, "succeeded")]
+    assert warehouse.rows(name) == before

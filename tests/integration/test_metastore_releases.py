@@ -34,6 +34,7 @@ from tests.paths import PROJECT
 
 CLIENT_TESTS = (
     "tests/catalog/metastore/test_behaviour.py",
+    "tests/catalog/metastore/test_grants.py",
     "tests/catalog/metastore/thrift/test_interoperability.py",
     "tests/catalog/metastore/test_transactions.py",
     "tests/connectors/hive/test_thrift_metastore.py",

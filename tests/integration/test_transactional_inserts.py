@@ -19,11 +19,13 @@ from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from catalog.metastore.transactions import LockComponent, LockOperation, LockState, LockType
 from connector_spi.errors import MetastoreError
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.optional.writing import Overwrite
 from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert, insert_rows, overwrite_rows
 from connectors.hive import error_codes
 from connectors.hive.connector import HiveConnector
+from connectors.hive.write.publish.stream_journal import StreamJournal
 from tests.connectors.hive.reading import read_table
 from tests.connectors.hive.table_writer import storage
 from tests.integration.conftest import RunningRelease
@@ -68,6 +70,10 @@ class Warehouse:
             )
         )
         return SchemaTableName(self.schema, table)
+
+    def entry(self, table: SchemaTableName) -> ttypes.Table:
+        """The table as the other client has it."""
+        return self.other.get_table_req(ttypes.GetTableRequest(dbName=table.schema, tblName=table.table)).table
 
     def rows(self, table: SchemaTableName) -> list[dict[str, object]]:
         """What a reader sees now."""
@@ -114,6 +120,57 @@ def test_another_client_sees_the_lock_and_the_partitions(warehouse: Warehouse) -
     }
     assert warehouse.rows(name) == []
     query.transaction.commit()
+    assert warehouse.rows(name) == _ROWS.to_pylist()
+
+
+def test_counts_are_never_said_to_be_exact_after_a_write(warehouse: Warehouse) -> None:
+    """Hive 4 says so of a table that it makes, and answers count(*) by it; of partitions that it analyzed, too."""
+    exact = {"COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}', "numRows": "0", "numFiles": "0", "totalSize": "0"}
+    for keys in ((), ("ds",)):
+        name = warehouse.create(f"counted_{len(keys)}", keys, **exact)
+        insert_rows(warehouse.hive, name, [_ROWS])
+        if keys:
+            writes = warehouse.hive.metastore.writes
+            writes.set_partition_parameters(name.schema, name.table, {"ds=b": Parameters.of({"numRows": "1"})})
+            insert_rows(warehouse.hive, name, [_MORE])
+            [entry] = warehouse.other.get_partitions_by_names(name.schema, name.table, ["ds=b"])
+        else:
+            entry = warehouse.entry(name)
+        assert entry.parameters["numRows"] == "2"
+        table = warehouse.entry(name)
+        assert all("BASIC_STATS" not in one.parameters.get("COLUMN_STATS_ACCURATE", "") for one in (entry, table))
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("before", ["the commit", "it is recorded"])
+def test_a_batch_of_a_stream_that_was_killed_comes_once(
+    warehouse: Warehouse, before: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = warehouse.create(f"streamed_{before.partition(' ')[0]}")
+    epoch = StreamEpoch("q-1", 0)
+
+    def write() -> bool:
+        with ReferenceQuery(warehouse.hive) as query:
+            insert = ReferenceInsert(query, name)
+            return insert.finish_epoch([insert.write(_ROWS)], epoch)
+
+    def kill(*given: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        if before == "the commit":
+            for call in ("commit", "abort"):
+                patch.setattr(warehouse.hive.metastore.transactions, call, kill)
+        else:
+            patch.setattr(StreamJournal, "record_committed", kill)
+        with pytest.raises(Killed):
+            write()
+    assert len(warehouse.rows(name)) == (0 if before == "the commit" else 2)
+    assert write() is (before == "the commit")
+    assert not write()
     assert warehouse.rows(name) == _ROWS.to_pylist()
 
 

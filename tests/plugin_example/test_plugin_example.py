@@ -89,6 +89,7 @@ class TestArrowFilesConformance(ConnectorConformance):
             Behaviour.SNAPSHOT_ISOLATION,
             Behaviour.STATISTICS,
             Behaviour.STREAMING,
+            Behaviour.STREAMING_INSERT,
             Behaviour.SYSTEM_TABLES,
             Behaviour.TIME_TRAVEL,
             Behaviour.TOP_N,

@@ -49,6 +49,7 @@ class TestSqliteConformance(ConnectorConformance):
             Behaviour.SNAPSHOT_ISOLATION,
             Behaviour.STATISTICS,
             Behaviour.STREAMING,
+            Behaviour.STREAMING_INSERT,
             Behaviour.SYSTEM_TABLES,
             Behaviour.TIME_TRAVEL,
             *(behaviour for behaviour in Behaviour if behaviour.name.startswith("TYPE_")),

@@ -49,6 +49,115 @@ enum PrincipalType {
   GROUP = 3
 }
 
+// ---- privileges and roles ----
+
+enum HiveObjectType {
+  GLOBAL = 1
+  DATABASE = 2
+  TABLE = 3
+  PARTITION = 4
+  COLUMN = 5
+}
+
+enum GrantRevokeType {
+  GRANT = 1
+  REVOKE = 2
+}
+
+struct HiveObjectRef {
+  1: HiveObjectType objectType
+  2: string dbName
+  3: string objectName
+  4: list<string> partValues
+  5: string columnName
+  6: optional string catName  // Hive 3
+}
+
+struct PrivilegeGrantInfo {
+  1: string privilege
+  2: i32 createTime
+  3: string grantor
+  4: PrincipalType grantorType
+  5: bool grantOption
+}
+
+struct HiveObjectPrivilege {
+  1: HiveObjectRef hiveObject
+  2: string principalName
+  3: PrincipalType principalType
+  4: PrivilegeGrantInfo grantInfo
+  5: optional string authorizer  // Hive 3
+}
+
+struct PrivilegeBag {
+  1: list<HiveObjectPrivilege> privileges
+}
+
+struct PrincipalPrivilegeSet {
+  1: map<string, list<PrivilegeGrantInfo>> userPrivileges
+  2: map<string, list<PrivilegeGrantInfo>> groupPrivileges
+  3: map<string, list<PrivilegeGrantInfo>> rolePrivileges
+}
+
+struct GrantRevokePrivilegeRequest {
+  1: GrantRevokeType requestType
+  2: PrivilegeBag privileges
+  3: optional bool revokeGrantOption
+}
+
+struct GrantRevokePrivilegeResponse {
+  1: optional bool success
+}
+
+struct Role {
+  1: string roleName
+  2: i32 createTime
+  3: string ownerName
+}
+
+struct RolePrincipalGrant {
+  1: string roleName
+  2: string principalName
+  3: PrincipalType principalType
+  4: bool grantOption
+  5: i32 grantTime
+  6: string grantorName
+  7: PrincipalType grantorPrincipalType
+}
+
+struct GetRoleGrantsForPrincipalRequest {
+  1: required string principal_name
+  2: required PrincipalType principal_type
+}
+
+struct GetRoleGrantsForPrincipalResponse {
+  1: required list<RolePrincipalGrant> principalGrants
+}
+
+struct GetPrincipalsInRoleRequest {
+  1: required string roleName
+}
+
+struct GetPrincipalsInRoleResponse {
+  1: required list<RolePrincipalGrant> principalGrants
+}
+
+struct GrantRevokeRoleRequest {
+  1: GrantRevokeType requestType
+  2: string roleName
+  3: string principalName
+  4: PrincipalType principalType
+  5: optional string grantor
+  6: optional PrincipalType grantorType
+  7: optional bool grantOption
+}
+
+struct GrantRevokeRoleResponse {
+  1: optional bool success
+}
+
+// ---- databases and tables ----
+
 struct Database {
   1: string name
   2: string description
@@ -73,6 +182,7 @@ struct Table {
   10: string viewOriginalText
   11: string viewExpandedText
   12: string tableType
+  13: optional PrincipalPrivilegeSet privileges
   14: optional bool temporary = false
   15: optional bool rewriteEnabled
   17: optional string catName                          // Hive 3
@@ -397,11 +507,17 @@ enum DataOperationType {
   NO_TXN = 6
 }
 
+// Hive 4 has more kinds. Hive 3 passes over the field.
+enum TxnType {
+  COMPACTION = 3
+}
+
 struct OpenTxnRequest {
   1: required i32 num_txns
   2: required string user
   3: required string hostname
   4: optional string agentInfo
+  7: optional TxnType txn_type
 }
 
 struct OpenTxnsResponse {
@@ -559,6 +675,7 @@ struct CompactionRequest {
   4: required CompactionType type
   5: optional string runas
   6: optional map<string, string> properties
+  9: optional string poolName  // Hive 4
 }
 
 struct CompactionResponse {
@@ -582,15 +699,45 @@ struct ShowCompactResponseElement {
   6: optional string workerid
   7: optional i64 start
   8: optional string runAs
+  9: optional i64 hightestTxnId     // Hive 4.0 has the write id here
   11: optional i64 endTime
   13: optional i64 id
   14: optional string errorMessage  // Hive 4
   15: optional i64 enqueueTime      // Hive 4
+  20: optional string poolName      // Hive 4
+  21: optional i64 nextTxnId        // Hive 4
+  22: optional i64 txnId            // Hive 4
+  23: optional i64 commitTime       // Hive 4
   24: optional i64 hightestWriteId  // Hive 4
 }
 
 struct ShowCompactResponse {
   1: required list<ShowCompactResponseElement> compacts
+}
+
+// What a worker takes from the list, and gives back (Hive 4).
+struct CompactionInfoStruct {
+  1: required i64 id
+  2: required string dbname
+  3: required string tablename
+  4: optional string partitionname
+  5: required CompactionType type
+  6: optional string runas
+  9: optional string state
+  10: optional string workerId
+  12: optional i64 highestWriteId
+  13: optional string errorMessage
+  17: optional string poolname
+}
+
+struct OptionalCompactionInfoStruct {
+  1: optional CompactionInfoStruct ci
+}
+
+struct FindNextCompactRequest {
+  1: optional string workerId
+  2: optional string workerVersion
+  3: optional string poolName
 }
 
 // ---- what a metastore complains of ----
@@ -730,6 +877,20 @@ service ThriftHiveMetastore {
   AddPartitionsResult add_partitions_req(1: AddPartitionsRequest request)
     throws (1: InvalidObjectException o1, 2: AlreadyExistsException o2, 3: MetaException o3)
 
+  bool create_role(1: Role role) throws (1: MetaException o1)
+  bool drop_role(1: string role_name) throws (1: MetaException o1)
+  list<string> get_role_names() throws (1: MetaException o1)
+  GrantRevokeRoleResponse grant_revoke_role(1: GrantRevokeRoleRequest request) throws (1: MetaException o1)
+  GetPrincipalsInRoleResponse get_principals_in_role(1: GetPrincipalsInRoleRequest request)
+    throws (1: MetaException o1)
+  GetRoleGrantsForPrincipalResponse get_role_grants_for_principal(1: GetRoleGrantsForPrincipalRequest request)
+    throws (1: MetaException o1)
+  list<HiveObjectPrivilege> list_privileges(
+    1: string principal_name, 2: PrincipalType principal_type, 3: HiveObjectRef hiveObject)
+    throws (1: MetaException o1)
+  GrantRevokePrivilegeResponse grant_revoke_privileges(1: GrantRevokePrivilegeRequest request)
+    throws (1: MetaException o1)
+
   OpenTxnsResponse open_txns(1: OpenTxnRequest rqst)
   void commit_txn(1: CommitTxnRequest rqst) throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2)
   void abort_txn(1: AbortTxnRequest rqst) throws (1: NoSuchTxnException o1)
@@ -749,4 +910,10 @@ service ThriftHiveMetastore {
   ShowLocksResponse show_locks(1: ShowLocksRequest rqst)
   CompactionResponse compact2(1: CompactionRequest rqst)
   ShowCompactResponse show_compact(1: ShowCompactRequest rqst)
+  OptionalCompactionInfoStruct find_next_compact2(1: FindNextCompactRequest rqst) throws (1: MetaException o1)
+  void update_compactor_state(1: CompactionInfoStruct cr, 2: i64 txn_id)
+  void mark_compacted(1: CompactionInfoStruct cr) throws (1: MetaException o1)
+  void mark_cleaned(1: CompactionInfoStruct cr) throws (1: MetaException o1)
+  void mark_failed(1: CompactionInfoStruct cr) throws (1: MetaException o1)
+  void mark_refused(1: CompactionInfoStruct cr) throws (1: MetaException o1)
 }

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from threading import Lock
+from typing import Protocol
 from weakref import WeakKeyDictionary
 
-from catalog.metastore.cache.shared_cache import SharedMetastoreCache
+__all__ = ["Flushable", "flush_caches", "register_cache"]
 
-__all__ = ["flush_caches", "register_cache"]
+
+class Flushable(Protocol):
+    """What keeps answers of a metastore."""
+
+    def flush(self, database: str | None = None, table: str | None = None, partition: str | None = None) -> int:
+        """Forgets; see ``flush_caches``."""
+
 
 _lock = Lock()
-_caches: WeakKeyDictionary[SharedMetastoreCache, frozenset[str]] = WeakKeyDictionary()
+_caches: WeakKeyDictionary[Flushable, frozenset[str]] = WeakKeyDictionary()
 
 
-def register_cache(cache: SharedMetastoreCache, addresses: frozenset[str]) -> None:
+def register_cache(cache: Flushable, addresses: frozenset[str]) -> None:
     """Has a cache, for as long as it lives, forget with the others over one of its metastore's addresses."""
     with _lock:
         _caches[cache] = addresses
@@ -22,7 +29,7 @@ def register_cache(cache: SharedMetastoreCache, addresses: frozenset[str]) -> No
 def flush_caches(
     addresses: frozenset[str], database: str | None = None, table: str | None = None, partition: str | None = None
 ) -> int:
-    """Has all caches over a metastore forget; see ``SharedMetastoreCache.flush``.
+    """Has all caches over a metastore forget; what it keeps is asked anew from now on.
 
     Args:
         addresses: Of the metastore; one that a cache shares is enough.

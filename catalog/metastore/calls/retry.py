@@ -31,8 +31,8 @@ _READS = [
     "get_partition_names", "get_partition_names_ps", "get_partitions_by_names", "get_partitions_by_names_req",
     "get_partitions_statistics_req", "get_table", "get_table_objects_by_name",
     "get_table_objects_by_name_req", "get_table_req", "get_table_statistics_req", "get_valid_write_ids",
-    "getMetaConf", "getVersion", "set_ugi", "show_compact",
-    "show_locks",
+    "get_principals_in_role", "get_role_grants_for_principal", "get_role_names", "getMetaConf", "getVersion",
+    "list_privileges", "set_ugi", "show_compact", "show_locks",
 ]  # fmt: skip
 _REPEATABLE = [
     # The same transaction gets the same write id of a table (TxnHandler.allocateTableWriteIds).
@@ -48,9 +48,11 @@ _ONCE = [
     "abort_txn", "add_dynamic_partitions", "add_partitions", "add_partitions_req", "alter_database",
     "alter_partitions_req", "alter_partitions_with_environment_context", "alter_table", "alter_table_req",
     "alter_table_with_environment_context", "cancel_delegation_token", "commit_txn", "compact2", "create_database",
-    "create_table", "create_table_req", "delete_column_statistics_req", "delete_partition_column_statistics",
-    "delete_table_column_statistics", "drop_database", "drop_partitions_req", "drop_table",
-    "drop_table_with_environment_context", "lock", "open_txns", "renew_delegation_token", "unlock",
+    "create_role", "create_table", "create_table_req", "delete_column_statistics_req",
+    "delete_partition_column_statistics", "delete_table_column_statistics", "drop_database", "drop_partitions_req",
+    "drop_role", "drop_table", "drop_table_with_environment_context", "find_next_compact2", "grant_revoke_privileges",
+    "grant_revoke_role", "lock", "mark_cleaned", "mark_compacted", "mark_failed", "mark_refused", "open_txns",
+    "renew_delegation_token", "unlock", "update_compactor_state",
     "update_partition_column_statistics", "update_table_column_statistics",
 ]  # fmt: skip
 

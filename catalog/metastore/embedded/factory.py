@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
+from catalog.metastore.embedded.grants import EmbeddedGrants
 from catalog.metastore.embedded.metastore import EmbeddedMetastore, open_store
 from catalog.metastore.embedded.sqlite_store import SqliteStore
 from catalog.metastore.embedded.transactions import EmbeddedTransactions
 from catalog.metastore.error_codes import NOT_CREATED
 from catalog.metastore.factory import Metastore, MetastoreClients, MetastoreFactory, assemble
 from connector_spi.errors import InvalidPropertyError, MetastoreError
-from connector_spi.properties import PropertyMetadata, PropertyValues, string_property
+from connector_spi.properties import PropertyMetadata, PropertyValues, string_list_property, string_property
 
 __all__ = ["EmbeddedMetastoreFactory", "open_embedded"]
 
 _PATH = string_property(
     "hive.metastore.embedded.path", "SQLite file of an embedded metastore; the first schema or table creates it."
+)
+_ADMINISTRATORS = string_list_property(
+    "hive.metastore.embedded.users-in-admin-role",
+    "Users who have the role admin of an embedded metastore from the start, for hive.security=sql-standard.",
 )
 
 
@@ -30,13 +35,13 @@ class EmbeddedMetastoreFactory(MetastoreFactory):
 
     @property
     def properties(self) -> Sequence[PropertyMetadata[object]]:
-        return (_PATH,)
+        return (_PATH, _ADMINISTRATORS)
 
     def create(self, config: PropertyValues) -> MetastoreClients:
         path = config.get(_PATH)
         if not path:
             raise InvalidPropertyError(f"hive.metastore=embedded needs {_PATH.name}, a SQLite file")
-        return _clients(Path(path))
+        return _clients(Path(path), config.get(_ADMINISTRATORS))
 
 
 def open_embedded(path: Path) -> Metastore:
@@ -48,7 +53,7 @@ def open_embedded(path: Path) -> Metastore:
     return assemble(_clients(path))
 
 
-def _clients(path: Path) -> MetastoreClients:
+def _clients(path: Path, administrators: Iterable[str] = ()) -> MetastoreClients:
     store = open_store(path)
     reads = EmbeddedMetastore(store)
     return MetastoreClients(
@@ -59,6 +64,7 @@ def _clients(path: Path) -> MetastoreClients:
         calls=store.statistics,
         addresses=frozenset({str(path.resolve())}),
         check=partial(_check, store),
+        grants=EmbeddedGrants(store, sorted(administrators)),
     )
 
 

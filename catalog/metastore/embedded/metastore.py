@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from catalog.metastore import error_codes
 from catalog.metastore.client import MetastoreClient, MetastoreWriter
+from catalog.metastore.embedded.grants import grant_owner
 from catalog.metastore.embedded.rows import (
     NAMES_AT_ONCE,
     PartitionRowReader,
@@ -42,6 +43,7 @@ from catalog.metastore.model import (
 )
 from catalog.metastore.partitions.names import in_batches, prune_partition_names
 from connector_spi.errors import MetastoreError
+from connector_spi.names import SchemaTableName
 from connector_spi.serializable import to_json
 
 if TYPE_CHECKING:
@@ -155,6 +157,8 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
         with self._store.write("create_table") as connection, _unique(f"table {database}.{name}"):
             stored = normalise_table(table, need_database(connection, database))
             connection.execute("INSERT INTO tables VALUES (?, ?, ?)", (database, name, to_json(stored)))
+            if stored.owner:
+                grant_owner(connection, SchemaTableName(database, name), stored.owner)
 
     def alter_table(self, database: str, name: str, table: Table) -> None:
         key = (database.lower(), name.lower())

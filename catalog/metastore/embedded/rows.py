@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from catalog.metastore.embedded.compactions import COMPACTIONS, has_compactions
 from catalog.metastore.model import (
     ColumnStatistics,
     Database,
@@ -156,7 +157,7 @@ def drop_tables(connection: sqlite3.Connection, database: str, tables: Sequence[
     """Drops tables with all that hangs on them."""
     for table in tables:
         connection.execute("DELETE FROM tables WHERE database = ? AND name = ?", (database, table))
-        for kept in ("write_ids", "next_write_ids"):
+        for kept in ("write_ids", "next_write_ids", *_compactions(connection)):
             connection.execute(f"DELETE FROM {kept} WHERE database = ? AND table_name = ?", (database, table))
     connection.execute("DELETE FROM storages WHERE id NOT IN (SELECT storage FROM partitions)")
 
@@ -164,7 +165,9 @@ def drop_tables(connection: sqlite3.Connection, database: str, tables: Sequence[
 def rename_table(connection: sqlite3.Connection, old: tuple[str, str], new: tuple[str, str], value: str) -> None:
     """Puts a table under another name, with all that hangs on it; names are of database and table."""
     connection.execute("INSERT INTO tables VALUES (?, ?, ?)", (*new, value))
-    for kept in ("partitions", "statistics", "write_ids", "next_write_ids"):
+    granted = connection.execute("SELECT name FROM sqlite_master WHERE name = 'table_privileges'").fetchall()
+    later = (*_compactions(connection), *(row[0] for row in granted))
+    for kept in ("partitions", "statistics", "write_ids", "next_write_ids", *later):
         connection.execute(
             f"UPDATE {kept} SET database = ?, table_name = ? WHERE database = ? AND table_name = ?", (*new, *old)
         )
@@ -231,3 +234,7 @@ def put_statistics(
 def marks(names: Sequence[str]) -> str:
     """As many question marks as names."""
     return ",".join("?" * len(names))
+
+
+def _compactions(connection: sqlite3.Connection) -> tuple[str, ...]:
+    return (COMPACTIONS,) if has_compactions(connection) else ()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from catalog.metastore import error_codes
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.compactions import Compaction, CompactionKind, RequestedCompaction
+from catalog.metastore.embedded.compactions import EmbeddedCompactions
 from catalog.metastore.embedded.sqlite_store import SqliteStore
 from catalog.metastore.transactions import (
     NO_MINIMUM,
@@ -21,7 +21,7 @@ from catalog.metastore.transactions import (
     ValidTransactions,
     ValidWriteIds,
 )
-from connector_spi.errors import MetastoreError, NotSupportedError
+from connector_spi.errors import MetastoreError
 
 __all__ = ["EmbeddedTransactions"]
 
@@ -38,7 +38,7 @@ _COMPATIBLE = {
 }
 
 
-class EmbeddedTransactions(TransactionClient):
+class EmbeddedTransactions(EmbeddedCompactions, TransactionClient):
     """Transactions of the embedded metastore.
 
     A table of which no write id was ever recorded has all its write ids valid. ``record_write_ids`` registers those
@@ -50,8 +50,7 @@ class EmbeddedTransactions(TransactionClient):
     """
 
     def __init__(self, store: SqliteStore, clock: Callable[[], float] = time.time) -> None:
-        self._store = store
-        self._clock = clock
+        super().__init__(store, clock)
 
     def open_transaction(self, user: str, agent: str) -> int:
         with self._store.write("open_transaction") as connection:
@@ -102,7 +101,7 @@ class EmbeddedTransactions(TransactionClient):
         partitions: Sequence[str],
         operation: LockOperation = LockOperation.INSERT,
     ) -> None:
-        """Checks the transaction alone: this metastore has no compactor that would want to know."""
+        """Checks the transaction alone: nothing here begins compactions by itself, which would want to know."""
         with self._store.read("add_dynamic_partitions") as connection:
             _need_open(connection, transaction)
 
@@ -171,17 +170,6 @@ class EmbeddedTransactions(TransactionClient):
         with self._store.write("heartbeat") as connection:
             self._beat(connection, transaction)
 
-    def request_compaction(
-        self, database: str, table: str, partition: str | None, kind: CompactionKind
-    ) -> RequestedCompaction:
-        raise NotSupportedError(
-            f"{database.lower()}.{table.lower()} cannot be compacted: an embedded metastore has no workers of "
-            "Hive that would do it"
-        )
-
-    def show_compactions(self, database: str, table: str) -> list[Compaction]:
-        return []
-
     def show_locks(self, database: str, table: str) -> list[HeldLock]:
         with self._store.write("show_locks") as connection:
             self._abort_silent(connection)
@@ -210,11 +198,6 @@ class EmbeddedTransactions(TransactionClient):
     def timeout_seconds(self) -> float:
         return _TIMEOUT_SECONDS
 
-    @property
-    def numbers_compactions(self) -> bool:
-        """No: whatever compacted the files had another metastore."""
-        return False
-
     def _beat(self, connection: sqlite3.Connection, transaction: int) -> None:
         self._abort_silent(connection)
         _need_open(connection, transaction)
@@ -226,6 +209,8 @@ class EmbeddedTransactions(TransactionClient):
             _need_open(connection, transaction)
             connection.execute("UPDATE transactions SET state = ? WHERE id = ?", (state, transaction))
             connection.execute("DELETE FROM locks WHERE txn = ?", (transaction,))
+            if state == "committed":
+                self.note_commit(connection, transaction)
 
     def _abort_silent(self, connection: sqlite3.Connection) -> None:
         """Aborts transactions that have sent no heartbeat for too long."""

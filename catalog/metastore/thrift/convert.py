@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ttypes
+from catalog.metastore.grants import OWNERS_PRIVILEGES
 from catalog.metastore.model import (
     Database,
     FieldSchema,
@@ -26,6 +27,7 @@ __all__ = [
     "changed_table",
     "database_from_thrift",
     "database_to_thrift",
+    "owner_privileges",
     "partition_to_thrift",
     "table_from_thrift",
     "table_to_thrift",
@@ -47,7 +49,12 @@ ABILITIES = [
 def database_from_thrift(raw: ttypes.Database) -> Database:
     """Reads a database."""
     return Database(
-        raw.name, raw.description or None, raw.locationUri or None, Parameters.of(raw.parameters), raw.ownerName
+        name=raw.name,
+        description=raw.description or None,
+        location=raw.locationUri or None,
+        parameters=Parameters.of(raw.parameters),
+        owner=raw.ownerName,
+        owner_type=ttypes.PrincipalType._VALUES_TO_NAMES.get(raw.ownerType, ""),
     )
 
 
@@ -116,6 +123,13 @@ def table_to_thrift(table: Table, owner: str) -> ttypes.Table:
         viewExpandedText=table.view_expanded_text,
         tableType=table.table_type,
     )
+
+
+def owner_privileges(owner: str) -> ttypes.PrincipalPrivilegeSet:
+    """What the owner of a new table may do with it and grant to others: Trino's ``buildInitialPrivilegeSet``."""
+    kind = ttypes.PrincipalType.USER
+    granted = [ttypes.PrivilegeGrantInfo(one, 0, owner, kind, True) for one in OWNERS_PRIVILEGES]
+    return ttypes.PrincipalPrivilegeSet({owner: granted}, {}, {})
 
 
 def changed_table(raw: ttypes.Table, table: Table) -> ttypes.Table:

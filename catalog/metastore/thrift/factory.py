@@ -134,6 +134,7 @@ def _clients(config: ThriftConfig) -> MetastoreClients:
     # Thrift's bindings take a tenth of a second to import, and catalogs of other metastores need none.
     from catalog.metastore.thrift.client import ThriftMetastore
     from catalog.metastore.thrift.connections.connection import ThriftConnections
+    from catalog.metastore.thrift.grants import ThriftGrants
     from catalog.metastore.thrift.tokens import user_identities
     from catalog.metastore.thrift.transactions import ThriftTransactions
     from catalog.metastore.thrift.writer import ThriftMetastoreWriter
@@ -154,6 +155,7 @@ def _clients(config: ThriftConfig) -> MetastoreClients:
             calls=connections.statistics,
             addresses=addresses,
             for_user=for_user if security.impersonation else None,
+            grants=ThriftGrants(connections),
         )
 
     identities = user_identities(security, own)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from catalog.metastore import error_codes
 from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore, ttypes
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.compactions import Compaction, CompactionKind, RequestedCompaction
+from catalog.metastore.thrift.compactions import ThriftCompactions
 from catalog.metastore.thrift.connections.connection import ThriftConnections
 from catalog.metastore.transactions import (
     NO_MINIMUM,
@@ -29,13 +29,11 @@ __all__ = ["ThriftTransactions"]
 # Hive calls its settings metastore.* or hive.*, by release; a number without a unit is seconds (MetastoreConf).
 _TIMEOUT_SETTINGS = ("metastore.txn.timeout", "hive.txn.timeout")
 _TIMEOUT_SECONDS = 300.0
-_PENDING = ("initiated", "working")
-_REFUSED = error_codes.REFUSED_REQUEST
 _UNITS = {"": 1.0, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"\s*(\d+)\s*([a-z]*)\s*")
 
 
-class ThriftTransactions(TransactionClient):
+class ThriftTransactions(ThriftCompactions, TransactionClient):
     """Transactions of a metastore over Thrift.
 
     Args:
@@ -43,7 +41,7 @@ class ThriftTransactions(TransactionClient):
     """
 
     def __init__(self, connections: ThriftConnections) -> None:
-        self._connections = connections
+        super().__init__(connections)
 
     def open_transaction(self, user: str, agent: str) -> int:
         request = ttypes.OpenTxnRequest(1, user, socket.gethostname(), agent)
@@ -127,31 +125,6 @@ class ThriftTransactions(TransactionClient):
         shown = [lock for within, lock in found if within == database.lower()]
         return [lock for lock in shown if lock.table in (None, table.lower())]
 
-    def request_compaction(
-        self, database: str, table: str, partition: str | None, kind: CompactionKind
-    ) -> RequestedCompaction:
-        request = ttypes.CompactionRequest(database.lower(), table.lower(), partition, kind.value)
-        answer, why = self._connections.call("compact2", lambda client: _requested(client.compact2(request)))
-        if answer.accepted or answer.compaction > 0:
-            return answer
-        # Hive 4 says it in words alone (CompactFunction).
-        for one in self.show_compactions(database, table):
-            if one.partition == partition and one.state in _PENDING:
-                return RequestedCompaction(one.compaction, one.state, accepted=False)
-        raise MetastoreError(f"the metastore has refused the compaction: {why}", _REFUSED)
-
-    def show_compactions(self, database: str, table: str) -> list[Compaction]:
-        name = (database.lower(), table.lower())
-        request = ttypes.ShowCompactRequest(*name)
-
-        def ask(client: ThriftHiveMetastore.Client) -> list[Compaction]:
-            shown = client.show_compact(request).compacts
-            # Hive 3 gives those of all tables.
-            return [_compaction(one) for one in shown if (one.dbname.lower(), one.tablename.lower()) == name]
-
-        found = self._connections.call("show_compact", ask)
-        return sorted(found, key=lambda one: -one.compaction)
-
     def timeout_seconds(self) -> float:
         for setting in _TIMEOUT_SETTINGS:
             text = self._setting(setting)
@@ -215,23 +188,6 @@ def _component(component: LockComponent) -> ttypes.LockComponent:
 
 def _locked(raw: ttypes.LockResponse) -> LockedObject:
     return LockedObject(raw.lockid, LockState(raw.state))
-
-
-def _requested(raw: ttypes.CompactionResponse) -> tuple[RequestedCompaction, str]:
-    return RequestedCompaction(int(raw.id), raw.state, bool(raw.accepted)), raw.errormessage or raw.state
-
-
-def _compaction(raw: ttypes.ShowCompactResponseElement) -> Compaction:
-    return Compaction(
-        compaction=raw.id or 0,
-        partition=raw.partitionname or None,
-        kind=ttypes.CompactionType._VALUES_TO_NAMES.get(raw.type, str(raw.type)).lower(),
-        state=raw.state,
-        worker=raw.workerid or None,
-        start=raw.start or None,
-        end=raw.endTime or None,
-        error=raw.errorMessage or None,
-    )
 
 
 def _held(raw: ttypes.ShowLocksResponseElement) -> HeldLock:

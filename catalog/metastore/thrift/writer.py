@@ -15,6 +15,7 @@ from catalog.metastore.thrift.convert import (
     changed_database,
     changed_table,
     database_to_thrift,
+    owner_privileges,
     partition_to_thrift,
     table_to_thrift,
 )
@@ -64,6 +65,8 @@ class ThriftMetastoreWriter(MetastoreWriter):
 
     def create_table(self, table: Table) -> None:
         raw = table_to_thrift(table, self._username)
+        # Whoever makes a table may use it where others check such grants (Hive's and Trino's SQL standard).
+        raw.privileges = owner_privileges(raw.owner)
         if table.table_type == "EXTERNAL_TABLE":
             # The metastore goes by the property, and would make a managed table without it.
             raw.parameters["EXTERNAL"] = "TRUE"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from catalog.metastore import error_codes
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.compactions import Compaction, CompactionKind, RequestedCompaction
+from catalog.metastore.compactions import Compaction, CompactionJob, CompactionKind, RequestedCompaction
 from catalog.metastore.transactions import (
     HeldLock,
     LockComponent,
@@ -76,8 +76,29 @@ class NoTransactions(TransactionClient):
         raise self._refused()
 
     def request_compaction(
-        self, database: str, table: str, partition: str | None, kind: CompactionKind
+        self, database: str, table: str, partition: str | None, kind: CompactionKind, pool: str | None = None
     ) -> RequestedCompaction:
+        raise self._refused()
+
+    def take_compaction(self, worker: str, pool: str | None) -> CompactionJob | None:
+        raise self._refused()
+
+    def open_compaction(self, user: str, agent: str) -> int:
+        raise self._refused()
+
+    def begin_compaction(self, job: CompactionJob, transaction: int) -> None:
+        raise self._refused()
+
+    def mark_compacted(self, job: CompactionJob) -> None:
+        raise self._refused()
+
+    def mark_failed(self, job: CompactionJob, why: str) -> None:
+        raise self._refused()
+
+    def mark_refused(self, job: CompactionJob, why: str) -> None:
+        raise self._refused()
+
+    def mark_cleaned(self, job: CompactionJob) -> None:
         raise self._refused()
 
     def show_compactions(self, database: str, table: str) -> list[Compaction]:

@@ -14,7 +14,7 @@ from connector_spi.optional.aggregation import SupportsAggregation
 from connector_spi.optional.changes import SupportsChanges
 from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.procedures import Procedure
-from connector_spi.optional.streaming import SupportsStreaming
+from connector_spi.optional.streaming import SupportsStreaming, SupportsStreamingInsert
 from connector_spi.optional.top_n import SupportsTopN
 from connector_spi.optional.writing import SupportsInsert, SupportsMerge, SupportsOverwrite
 from connector_spi.predicate import TupleDomain, Value
@@ -37,6 +37,7 @@ _PROTOCOLS = {
     Behaviour.PARTITION_LISTING: SupportsPartitionListing,
     Behaviour.STATISTICS: SupportsStatistics,
     Behaviour.STREAMING: SupportsStreaming,
+    Behaviour.STREAMING_INSERT: SupportsStreamingInsert,
     Behaviour.TIME_TRAVEL: SupportsTimeTravel,
     Behaviour.TOP_N: SupportsTopN,
 }

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from connector_spi.errors import NotSupportedError
+from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.optional.writing import Overwrite
 from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.serializable import from_json, to_json
@@ -141,6 +142,30 @@ class WritingChecks(ConformanceBase):
                 insert.finish([insert.write(rows)])
         assert_same_rows(read_table(self.connector, name), pa.concat_tables([_BEFORE, _ADDED, _MORE]))
         assert_same_rows(read_table(self.connector, other), pa.concat_tables([_BEFORE, _ADDED]))
+
+    def test_each_batch_of_a_streaming_query_comes_once(self) -> None:
+        """Whether it was committed or given up before, and only for its own query."""
+        self.require(Behaviour.INSERT, Behaviour.STREAMING_INSERT)
+        name = self.made(_BEFORE)
+        steps = [
+            (StreamEpoch("q-1", 0), _ADDED, False, True),
+            (StreamEpoch("q-1", 0), _ADDED, True, True),
+            (StreamEpoch("q-1", 0), _MORE, True, False),
+            (StreamEpoch("q-1", 1), _MORE, True, True),
+            (StreamEpoch("q-1", 0), _ADDED, True, False),
+            (StreamEpoch("q-2", 0), _ADDED, True, True),
+            (StreamEpoch("q-1", 1), _ADDED, True, False),
+        ]
+        for epoch, rows, is_committed, is_new in steps:
+            query = self.query()
+            insert = ReferenceInsert(query, name)
+            assert insert.finish_epoch([insert.write(rows)], epoch) is is_new
+            if is_committed:
+                query.transaction.commit()
+            else:
+                query.transaction.rollback()
+        expected = pa.concat_tables([_BEFORE, _ADDED, _MORE, _ADDED])
+        assert_same_rows(read_table(self.connector, name), expected)
 
     def test_what_an_insert_hands_over_is_plain(self) -> None:
         self.require(Behaviour.INSERT)

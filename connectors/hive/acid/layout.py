@@ -24,6 +24,8 @@ __all__ = [
     "bucket_ids",
     "bucket_of_file",
     "bucket_property",
+    "compacted_base_name",
+    "compacted_delta_name",
     "delete_delta_name",
     "delta_name",
     "is_acid_file_name",
@@ -125,6 +127,16 @@ def delta_name(write_id: int, statement: int) -> str:
 def delete_delta_name(write_id: int, statement: int) -> str:
     """The name of the directory of what one statement deletes (``AcidUtils.deleteDeltaSubdir``)."""
     return f"delete_{delta_name(write_id, statement)}"
+
+
+def compacted_base_name(write_id: int, transaction: int) -> str:
+    """The name of a base that a compaction makes in a transaction (``AcidUtils.baseOrDeltaSubdirPath``)."""
+    return f"{base_name(write_id)}_v{transaction:07d}"
+
+
+def compacted_delta_name(first: int, last: int, transaction: int) -> str:
+    """The name of a delta that a compaction makes of those from one write id to another, in a transaction."""
+    return f"delta_{first:07d}_{last:07d}_v{transaction:07d}"
 
 
 def is_directory_name(name: str) -> bool:

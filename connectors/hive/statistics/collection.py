@@ -12,16 +12,15 @@ import pyarrow.types as pt
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import ColumnStatistics, Parameters, Table
 from connector_spi.errors import NotSupportedError, TableNotFoundError
-from connector_spi.handles import ColumnHandle
 from connector_spi.optional.statistics_collection import CollectedColumn, CollectedStatistics, StatisticsCollection
-from connector_spi.predicate import TupleDomain, Value
-from connectors.hive.definitions.table_formats import is_transactional
+from connector_spi.predicate import Value
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.partitions.selection import get_partitions, prune_partitions
 
 __all__ = ["keep_collected", "statistics_collection"]
 
 _ROWS = "numRows"
+_EXACT = "COLUMN_STATS_ACCURATE"
 _SPARKS = "spark.sql.statistics."
 _KINDS = (
     pt.is_boolean,
@@ -50,15 +49,16 @@ def statistics_collection(table: HiveTableHandle) -> StatisticsCollection:
 
 
 def keep_collected(metastore: Metastore, table: HiveTableHandle, collected: Sequence[CollectedStatistics]) -> None:
-    """Sets the statistics of columns, and the counts of rows of tables that are not transactional.
+    """Sets the statistics of columns, and the counts of rows.
 
     The counts are not said to be exact (``COLUMN_STATS_ACCURATE``): rows may have come since they were counted, and
-    Hive would answer ``count(*)`` by them. Hive 4 takes the counts of transactional tables with a write id only.
+    Hive would answer ``count(*)`` by them. Hive 4 takes exact ones of transactional tables with a write id only
+    (``ObjectStore.verifyStatsChangeCtx``).
 
     Args:
         metastore: The metastore.
-        table: What was read.
-        collected: What was found; partitions that are not among them have no rows.
+        table: What was read, with its filter.
+        collected: What was found; partitions of the filter that are not among them have no rows.
 
     Raises:
         TableNotFoundError: The table is gone.
@@ -70,8 +70,8 @@ def keep_collected(metastore: Metastore, table: HiveTableHandle, collected: Sequ
         _keep_of_partitions(metastore, table, entry, collected)
         return
     [found] = collected
-    if not is_transactional(entry.parameters):
-        counted = _counted(entry.parameters, found.rows)
+    counted = _counted(entry.parameters, found.rows)
+    if counted != entry.parameters:
         metastore.writes.alter_table(entry.database, entry.name, replace(entry, parameters=counted))
     columns = _columns(entry, found.columns, found.rows)
     if columns:
@@ -81,16 +81,13 @@ def keep_collected(metastore: Metastore, table: HiveTableHandle, collected: Sequ
 def _keep_of_partitions(
     metastore: Metastore, table: HiveTableHandle, entry: Table, collected: Sequence[CollectedStatistics]
 ) -> None:
-    everything: TupleDomain[ColumnHandle] = TupleDomain.all()
     names: dict[tuple[Value | None, ...], list[str]] = {}
-    for kept in prune_partitions(metastore.reads, table, everything).kept:
+    for kept in prune_partitions(metastore.reads, table, table.constraint).kept:
         names.setdefault(tuple(value for _, value in kept.values), []).append(kept.name)
     # Rows of partitions whose names differ and whose values do not, such as 1 and 01, were counted together.
     alone = {values: some[0] for values, some in names.items() if len(some) == 1}
     found = {alone[one.partition]: one for one in collected if one.partition in alone}
-    if not is_transactional(entry.parameters):
-        counts = {name: found[name].rows if name in found else 0 for name in alone.values()}
-        _count_partitions(metastore, table, counts)
+    _count_partitions(metastore, table, {name: found[name].rows if name in found else 0 for name in alone.values()})
     columns = {name: _columns(entry, one.columns, one.rows) for name, one in found.items()}
     known = {name: some for name, some in columns.items() if some}
     metastore.writes.set_partition_statistics(entry.database, entry.name, known)
@@ -107,6 +104,8 @@ def _count_partitions(metastore: Metastore, table: HiveTableHandle, rows: Mappin
 def _counted(parameters: Parameters, rows: int) -> Parameters:
     # What Spark has counted would stand beside it, and win where Hive's count is 0.
     kept = {key: value for key, value in parameters.items() if not key.startswith(_SPARKS)}
+    if kept.get(_ROWS) != str(rows):
+        kept.pop(_EXACT, None)
     return Parameters.of({**kept, _ROWS: str(rows)})
 
 

@@ -10,8 +10,10 @@ from connector_spi.session import ConnectorSession
 from connector_spi.statistics import TableStatistics
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.statistics.collection import keep_collected, statistics_collection
+from connectors.hive.statistics.file_counts import keep_file_counts
 from connectors.hive.statistics.table_statistics import column_statistics, table_statistics
 from connectors.hive.transaction import HiveTransaction
+from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HiveStatistics"]
 
@@ -21,11 +23,13 @@ class HiveStatistics:
 
     Args:
         metastore: The metastore to keep them in.
+        files: Storage.
         transaction: Of the reads.
     """
 
-    def __init__(self, metastore: Metastore, transaction: HiveTransaction) -> None:
+    def __init__(self, metastore: Metastore, files: FileSystem, transaction: HiveTransaction) -> None:
         self._kept_in = metastore
+        self._counted_files = files
         self._transaction = transaction
 
     def get_table_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> TableStatistics:
@@ -50,3 +54,8 @@ class HiveStatistics:
     ) -> None:
         """As the metastore's entry is now: only its counts of rows are replaced."""
         keep_collected(self._kept_in.as_user(session.user), table, collected)
+
+    def collect_file_statistics(self, session: ConnectorSession, table: HiveTableHandle) -> None:
+        metastore = self._kept_in.as_user(session.user)
+        metastore.writes.check_allowed(f"ANALYZE TABLE {table.name}")
+        keep_file_counts(metastore, self._transaction, self._counted_files, table)

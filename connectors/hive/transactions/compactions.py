@@ -21,7 +21,7 @@ from connector_spi.system_tables import SystemTable
 from connectors.hive import error_codes
 from connectors.hive.definitions.table_formats import is_transactional
 
-__all__ = ["CompactionsTable", "compact_procedure"]
+__all__ = ["CompactionsTable", "compact_procedure", "request_compaction"]
 
 _ARGUMENTS = (
     ProcedureArgument("schema_name", pa.string(), "Schema of the table."),
@@ -64,7 +64,7 @@ def compact_procedure(metastore: Metastore) -> Procedure:
 
     def compact(session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
         seen = metastore.as_user(session.user)
-        asked = _request(seen, arguments)
+        asked = request_compaction(seen, arguments)
         state = asked.state
         if arguments["wait"]:
             name = _name(arguments)
@@ -75,7 +75,7 @@ def compact_procedure(metastore: Metastore) -> Procedure:
     return Procedure(
         "system",
         "compact",
-        "Asks the metastore for a compaction of a transactional table, which workers of Hive make.",
+        "Asks the metastore for a compaction of a transactional table, which workers make: of Hive, or run_compaction.",
         arguments=_ARGUMENTS,
         result=_RESULT,
         function=compact,
@@ -111,7 +111,20 @@ class CompactionsTable(SystemTable):
         yield pa.RecordBatch.from_pylist([_row(one) for one in found], _SCHEMA)
 
 
-def _request(metastore: Metastore, arguments: Mapping[str, Value | None]) -> RequestedCompaction:
+def request_compaction(
+    metastore: Metastore, arguments: Mapping[str, Value | None], pool: str | None = None
+) -> RequestedCompaction:
+    """Asks for a compaction.
+
+    Args:
+        metastore: The metastore, as its caller meets it.
+        arguments: Table, partition and type.
+        pool: Whose workers make it; ``None`` for all.
+
+    Raises:
+        UserError: The table or partition is not there, or is not transactional.
+        MetastoreError: The metastore refuses.
+    """
     name = _name(arguments)
     given = str(arguments["type"]).upper()
     if given not in CompactionKind.__members__:
@@ -125,7 +138,7 @@ def _request(metastore: Metastore, arguments: Mapping[str, Value | None]) -> Req
     if not is_transactional(table.parameters):
         raise NotSupportedError(f"{name} cannot be compacted: it is not transactional, so that it has no deltas")
     partition = _partition(metastore, table, arguments["partition"])
-    return metastore.transactions.request_compaction(name.schema, name.table, partition, CompactionKind[given])
+    return metastore.transactions.request_compaction(name.schema, name.table, partition, CompactionKind[given], pool)
 
 
 def _partition(metastore: Metastore, table: Table, given: Value | None) -> str | None:

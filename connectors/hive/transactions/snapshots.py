@@ -85,7 +85,7 @@ class StatementSnapshots:
         self._open: _OpenTransaction | None = None
         self._snapshots: dict[TableKey, AcidSnapshot] = {}
         self._valid: ValidTransactions | None = None
-        self._compactions = ALL_VALID
+        self._compactions: ValidTransactions | None = None
         self._has_write_ids = True
         self._released = False
 
@@ -127,8 +127,8 @@ class StatementSnapshots:
             if protected or not self._has_write_ids:
                 return snapshot
             if self._open is None:
-                self._compactions = self._transactions_now()
-            return replace(snapshot, transactions=self._compactions)
+                self._compactions = self._client.get_valid_transactions()
+            return replace(snapshot, transactions=self._known(self._compactions))
 
     def confirm(self, name: SchemaTableName, unknown: UnknownIds) -> None:
         """Call after listing a location.
@@ -153,7 +153,7 @@ class StatementSnapshots:
         known = -1 if self._valid is None else self._valid.high_watermark
         if not unknown.running or (self._open is not None and max(unknown.running) <= known):
             return
-        now = self._transactions_now()
+        now = self._known(self._client.get_valid_transactions())
         unknown.check_transactions(now.high_watermark)
         if self._open is None and any(now.is_valid(one) for one in unknown.running):
             raise FileMissingError(
@@ -235,7 +235,7 @@ class StatementSnapshots:
             self._end(commit=False)
             raise
         if self._released and len(self._open.locked) == 1 and self._has_write_ids:
-            self._compactions = self._transactions_now()
+            self._compactions = self._client.get_valid_transactions()
 
     def _take(self, key: TableKey) -> AcidSnapshot:
         if self._valid is None and self._has_write_ids:
@@ -246,8 +246,7 @@ class StatementSnapshots:
         if self._valid is None:
             return AcidSnapshot(ALL_VALID, ALL_VALID)
         [write_ids] = self._client.get_valid_write_ids([key], self._valid)
-        known = _valid_ids(self._valid) if self._client.numbers_compactions else ALL_VALID
-        return AcidSnapshot(_valid_ids(write_ids), known)
+        return AcidSnapshot(_valid_ids(write_ids), self._known(self._valid))
 
     def _assume_committed(self, key: TableKey, error: NotSupportedError) -> None:
         if error.code != metastore_codes.NO_WRITE_IDS:
@@ -261,10 +260,8 @@ class StatementSnapshots:
             ) from error
         self._has_write_ids = False
 
-    def _transactions_now(self) -> ValidIds:
-        if not self._client.numbers_compactions:
-            return ALL_VALID
-        return _valid_ids(self._client.get_valid_transactions())
+    def _known(self, transactions: ValidTransactions | None) -> ValidIds:
+        return ALL_VALID if transactions is None else _valid_ids(self._client.known_compactions(transactions))
 
 
 def _key(name: SchemaTableName) -> TableKey:

@@ -168,6 +168,35 @@ class WriteTransaction:
             with suppress(ConnectorError):
                 self._client.abort(heartbeat.transaction)
 
+    def end_other(self, transaction: int) -> bool:
+        """Aborts the transaction of a writer that was killed, if it is still open.
+
+        Args:
+            transaction: Of another writer.
+
+        Returns:
+            Whether the metastore takes it for committed; one that was aborted long ago it may have forgotten.
+
+        Raises:
+            MetastoreError: The metastore failed, or does not end it.
+        """
+        valid = self._client.get_valid_transactions()
+        if transaction in valid.open:
+            try:
+                self._client.abort(transaction)
+            except MetastoreError as error:
+                if error.code != metastore_codes.TRANSACTION_ENDED:
+                    raise
+            valid = self._client.get_valid_transactions()
+        if transaction in valid.open:
+            raise MetastoreError(f"the metastore still has transaction {transaction} open after it was aborted")
+        return valid.is_valid(transaction)
+
+    @property
+    def transaction(self) -> int:
+        """Its id; there is one once a table has a write id."""
+        return self._opened().transaction
+
     def _allocate(self, key: TableKey, component: LockComponent) -> int:
         transaction = self._open()
         write_id = self._client.allocate_write_ids([transaction], *key)[transaction]

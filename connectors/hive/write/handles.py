@@ -15,6 +15,7 @@ from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.schema.text_types import TextRule
 
 __all__ = [
+    "STATEMENTS",
     "AcidWrite",
     "HiveDeleteFragment",
     "HiveFragment",
@@ -23,6 +24,10 @@ __all__ = [
     "SortedBy",
     "WrittenBuckets",
 ]
+
+
+STATEMENTS = 64
+"""Numbers of statements that one insert into a transactional table may use: one for each 4,096 tasks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from catalog.metastore.factory import Metastore
 from connector_spi.errors import InternalError
 from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
+from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.optional.writing import BucketFunction, InsertLayout, MergeCommand, Overwrite
 from connector_spi.session import ConnectorSession
 from connectors.hive.buckets.layout import PREFERRED_PARTITIONING
@@ -52,17 +53,15 @@ class HiveInsertion:
         return self._begin(session, table, overwrite)
 
     def finish_insert(self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment]) -> None:
-        if not isinstance(insert, HiveInsertHandle):
-            raise InternalError(f"expected a HiveInsertHandle, met a {type(insert).__qualname__}")
-        found = [one for one in fragments if isinstance(one, HiveFragment)]
-        if len(found) != len(fragments):
-            raise InternalError(f"expected HiveFragments, met {fragments!r:.200}")
-        self._inserts.finish(insert, found)
+        self._inserts.finish(_insert_handle(insert), _fragments(fragments))
+
+    def finish_stream_insert(
+        self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment], epoch: StreamEpoch
+    ) -> bool:
+        return self._inserts.finish(_insert_handle(insert), _fragments(fragments), epoch)
 
     def abort_insert(self, session: ConnectorSession, insert: InsertHandle) -> None:
-        if not isinstance(insert, HiveInsertHandle):
-            raise InternalError(f"expected a HiveInsertHandle, met a {type(insert).__qualname__}")
-        self._inserts.abort(insert)
+        self._inserts.abort(_insert_handle(insert))
 
     def get_merge_row_id_columns(self, session: ConnectorSession, table: HiveTableHandle) -> Sequence[str]:
         return row_id_columns(table)
@@ -84,6 +83,19 @@ class HiveInsertion:
     ) -> HiveInsertHandle:
         self._transaction.inserts = self._inserts
         return self._inserts.begin(session, table, self._transaction.table(table.name), change)
+
+
+def _insert_handle(insert: InsertHandle) -> HiveInsertHandle:
+    if not isinstance(insert, HiveInsertHandle):
+        raise InternalError(f"expected a HiveInsertHandle, met a {type(insert).__qualname__}")
+    return insert
+
+
+def _fragments(fragments: Sequence[Fragment]) -> list[HiveFragment]:
+    found = [one for one in fragments if isinstance(one, HiveFragment)]
+    if len(found) != len(fragments):
+        raise InternalError(f"expected HiveFragments, met {fragments!r:.200}")
+    return found
 
 
 def _merge_handle(merge: MergeHandle) -> HiveMergeHandle:

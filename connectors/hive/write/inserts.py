@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
 from connector_spi.errors import NotSupportedError
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.optional.writing import MergeCommand, Overwrite
 from connector_spi.session import ConnectorSession
 from connectors.hive.acid.valid_ids import AcidSnapshot
@@ -18,11 +20,12 @@ from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.codec_setting import with_codec
 from connectors.hive.write.file_checks import with_avro_schema
-from connectors.hive.write.handles import AcidWrite, HiveFragment, HiveInsertHandle
+from connectors.hive.write.handles import STATEMENTS, AcidWrite, HiveFragment, HiveInsertHandle
 from connectors.hive.write.merges import LOCK_OPERATIONS
 from connectors.hive.write.publish.acid_publishing import AcidInsert
 from connectors.hive.write.publish.publishing import HiveInsert
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
+from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable, written_buckets
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
@@ -30,8 +33,6 @@ __all__ = ["STAGING", "HiveInserts"]
 
 STAGING = ".lakeport_insert_"
 """Begins with a dot, so that Hive, Spark, Trino and we pass over it."""
-_STATEMENTS = 64
-"""Numbers of statements that one insert into a transactional table may use: one for each 4,096 tasks."""
 
 
 class HiveInserts:
@@ -77,7 +78,6 @@ class HiveInserts:
         storage = with_codec(session, table.storage)
         check_writable(replace(table, storage=storage), entry, self._files)
         replaced = ReplacedPartitions.of(table, change) if isinstance(change, Overwrite) else None
-        self._check_together(table)
         handle = HiveInsertHandle(
             table.name,
             with_avro_schema(storage, self._files, f"rows cannot be added to {table.name}"),
@@ -97,15 +97,32 @@ class HiveInserts:
         )
         return handle
 
-    def finish(self, handle: HiveInsertHandle, fragments: Sequence[HiveFragment]) -> None:
+    def finish(
+        self, handle: HiveInsertHandle, fragments: Sequence[HiveFragment], epoch: StreamEpoch | None = None
+    ) -> bool:
         """All files of an insert are written; it is published by ``publish``.
+
+        Args:
+            handle: The insert.
+            fragments: The files.
+            epoch: The batch of a streaming query that they are.
+
+        Returns:
+            Whether it will be; not where the batch is there.
 
         Raises:
             NotSupportedError: A partition is written in another way than the table.
-            MetastoreError: The metastore has ended the transaction of a transactional table.
+            MetastoreError: The metastore has ended the transaction of a transactional table, or it cannot be told
+                whether the batch is there.
         """
-        self._begun[handle.staging].finish(fragments)
+        insert = self._begun[handle.staging]
+        if epoch is not None:
+            location = handle.staging.rpartition("/")[0]
+            if not insert.begin_epoch(StreamJournal(self._files, handle.name, location, epoch)):
+                return False
+        insert.finish(fragments)
         self._finished.append(self._begun.pop(handle.staging))
+        return True
 
     def abort(self, handle: HiveInsertHandle) -> None:
         """Deletes the files of an insert that is not finished."""
@@ -113,20 +130,16 @@ class HiveInserts:
         self._begun.pop(handle.staging, None)
 
     def publish(self) -> None:
-        """Makes all that is finished visible.
+        """Makes all that is finished visible: of plain tables file by file, and then what is transactional in one step.
 
         Raises:
-            ConnectorError: The metastore or storage failed; of the insert that failed nothing is visible.
+            ConnectorError: The metastore or storage failed; nothing is visible.
         """
         try:
-            for insert in self._finished:
-                insert.publish()
-        except BaseException:
-            self.discard()
-            raise
-        self._finished.clear()
-        try:
-            self._transaction.commit()
+            with ExitStack() as undo:
+                for insert in self._finished:
+                    insert.publish(undo)
+                self._transaction.commit()
         finally:
             self.discard()
 
@@ -140,15 +153,6 @@ class HiveInserts:
         finally:
             self._transaction.abort()
 
-    def _check_together(self, table: HiveTableHandle) -> None:
-        """Files of a plain table are visible one by one, with no way back once those of another one fail."""
-        others = [*self._begun.values(), *self._finished]
-        if others and (table.snapshot is None or any(isinstance(one, HiveInsert) for one in others)):
-            raise NotSupportedError(
-                f"{table.name} is written in one transaction with other tables, and not all of them are transactional: "
-                "they would not become visible together; use a transaction for each"
-            )
-
     def _acid(self, table: HiveTableHandle, change: MergeCommand | Overwrite | None) -> AcidWrite | None:
         if table.snapshot is None:
             return None
@@ -161,7 +165,7 @@ class HiveInserts:
                 "use a transaction for each"
             )
         write_id = self._write_id(table, table.snapshot, change)
-        self._statements[table.name] = statement + _STATEMENTS
+        self._statements[table.name] = statement + STATEMENTS
         return AcidWrite(write_id, statement, row_ids=table.full_acid, base=isinstance(change, Overwrite))
 
     def _write_id(self, table: HiveTableHandle, snapshot: AcidSnapshot, change: MergeCommand | Overwrite | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -30,9 +31,11 @@ from connector_spi.optional.procedures import Procedure, ProcedureArgument
 from connector_spi.optional.writing import Overwrite, SupportsOverwrite
 from connector_spi.predicate import Value
 from connector_spi.session import ConnectorSession
+from connectors.hive import error_codes
+from connectors.hive.acid.layout import BUCKETS
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.partitions.key_texts import value_text
-from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
+from connectors.hive.write.handles import STATEMENTS, HiveFragment, HiveInsertHandle
 from connectors.toolkit.codecs.hadoop_codecs import codec_of_path
 from connectors.toolkit.partition_values import partition_value
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem, is_hidden, join_path, storage_errors
@@ -127,10 +130,12 @@ class _Loading:
             # Hive refuses it, too (hive.strict.checks.bucketing): no one knows which buckets the files are.
             raise NotSupportedError(f"files cannot be loaded into {name}: it is bucketed; insert their rows")
         sources = _sources(files, location_uri(str(arguments["path"])), table)
+        overwrite = bool(arguments["overwrite"])
+        _check_count(table, len(sources), 1 if overwrite else STATEMENTS)
         for one in sources:
             _check_format(files, one.path, table)
         partition = _partition(table, arguments["partition"])
-        return cls(files, table, sources, partition, bool(arguments["overwrite"]))
+        return cls(files, table, sources, partition, overwrite)
 
     def run(self, session: ConnectorSession, metadata: ConnectorMetadata) -> None:
         """Has the files published with the transaction; the sources stay until it is committed."""
@@ -162,8 +167,9 @@ class _Loading:
         name = source.name
         if insert.acid is not None:
             # Hive gives them the names of its own files (Hive.copyFiles), by which rows without ids get some.
-            name = f"{insert.acid.directory}/{number:06d}_0{_codec_extension(source.name, self.table)}"
-        path = join_path(insert.staging, f"{number}")
+            acid, number = insert.acid.of_task(number) if insert.acid.row_ids else (insert.acid, number)
+            name = f"{acid.directory}/{number:06d}_0{_codec_extension(source.name, self.table)}"
+        path = join_path(insert.staging, f"{uuid.uuid4().hex}")
         self.files.copy(source.path, path)
         return HiveFragment(path, name, self.partition, 0, source.size, original=True)
 
@@ -188,6 +194,16 @@ def _sources(files: FileSystem, path: str, table: HiveTableHandle) -> tuple[File
     if not found:
         raise UserError(f"there are no files in {path}; nothing was loaded into {table.name}")
     return tuple(found)
+
+
+def _check_count(table: HiveTableHandle, count: int, directories: int) -> None:
+    """Each file is a bucket of row ids, of which a directory has 4,096: Hive fails on more (``BucketCodec.encode``)."""
+    if table.full_acid and count > BUCKETS * directories:
+        raise NotSupportedError(
+            f"{count} files cannot be loaded into {table.name} at once, whose rows have the number of their file in "
+            f"their ids: expected at most {BUCKETS * directories}; load them in parts, or fewer and larger ones",
+            error_codes.HIVE_ACID_LAYOUT,
+        )
 
 
 def _partition(table: HiveTableHandle, given: Value | None) -> tuple[str, ...]:

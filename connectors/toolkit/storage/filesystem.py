@@ -19,7 +19,12 @@ import pyarrow.fs as pafs
 
 from connector_spi.errors import ConnectorError, FileMissingError, StorageError
 from connector_spi.serializable import Serializable
+from connectors.toolkit.caching.block_store import BlockStore, StoreDirectory
+from connectors.toolkit.caching.cache_state import registered
+from connectors.toolkit.caching.cached_file import cached_file
+from connectors.toolkit.caching.settled import is_settled, now_millis
 from connectors.toolkit.storage.object_directories import find_object, list_folder
+from connectors.toolkit.storage.properties import cache_directories, typed_options
 from connectors.toolkit.storage.remote_storage import (
     StorageKind,
     is_signed,
@@ -30,7 +35,7 @@ from connectors.toolkit.storage.remote_storage import (
 )
 from connectors.toolkit.storage.signed_files import signed_file, without_signatures
 
-__all__ = ["FileInfo", "FileSystem", "is_hidden", "join_path", "raise_storage_failure", "storage_errors"]
+__all__ = ["FileInfo", "FileSystem", "block_store", "is_hidden", "join_path", "raise_storage_failure", "storage_errors"]
 
 _CLIENTS = ("AWS Error", "google::cloud::Status", "Azure Error")
 _LOCAL = ("", "file")
@@ -109,10 +114,28 @@ class FileSystem(Serializable):
             FileMissingError: There is no such file.
             StorageError: Storage refused, or cannot be reached.
         """
+        kept_in = None if self.is_local(uri) else block_store(self.options)
+        return self._open(uri) if kept_in is None else self._open_cached(uri, kept_in)
+
+    def _open(self, uri: str) -> pa.NativeFile:
         storage, path = self._resolve(uri)
         with storage_errors(uri):
             file = storage.open_input_file(path)
         return signed_file(file) if is_signed(_split(uri)[0], self.options) else file
+
+    def _open_cached(self, uri: str, kept_in: BlockStore) -> pa.NativeFile:
+        """Asks storage for the file each time: for whether it may be read, and whether it is the one that is known."""
+        asked = now_millis()
+        found = self.info(uri)
+        if found is None or found.is_directory or not is_settled(found.modified_millis, asked):
+            return self._open(uri)
+        identity = repr((self.options, uri, found.size, found.modified_millis))
+        return cached_file(kept_in, identity, found.size, lambda: self._open(uri))
+
+    def forget_blocks(self) -> int:
+        """Deletes what is kept of files of far storage on local disks; returns how many blocks."""
+        kept_in = block_store(self.options)
+        return 0 if kept_in is None else kept_in.flush()
 
     def read_bytes(self, uri: str) -> bytes:
         """All bytes of a file."""
@@ -257,6 +280,24 @@ def _split(uri: str) -> tuple[str, str, str]:
 def _file_info(path: str, info: pafs.FileInfo) -> FileInfo:
     modified = (info.mtime_ns or 0) // 1_000_000
     return FileInfo(path, info.size or 0, modified, info.type == pafs.FileType.Directory)
+
+
+@lru_cache(maxsize=64)
+def block_store(options: tuple[tuple[str, str], ...]) -> BlockStore | None:
+    """Where blocks of files on far storage are kept by settings; ``None`` where they are not kept.
+
+    Args:
+        options: Of a ``FileSystem``.
+
+    Raises:
+        ConnectorError: The settings do not fit together, or the directories cannot be used.
+    """
+    return _store(cache_directories(typed_options(options)))
+
+
+@lru_cache(maxsize=64)
+def _store(directories: tuple[StoreDirectory, ...]) -> BlockStore | None:
+    return registered(BlockStore(directories)) if directories else None
 
 
 @lru_cache(maxsize=1)

@@ -5,24 +5,29 @@ Each may also be written with ``lakeport.fs.`` before it. Keys of Trino's older 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import (
     PropertyMetadata,
     PropertyValues,
     boolean_property,
+    data_size_property,
     duration_property,
     enum_property,
     integer_property,
     string_list_property,
     string_property,
 )
+from connectors.toolkit.caching.block_store import StoreDirectory
 
-__all__ = ["STORAGE_PROPERTIES", "storage_options", "typed_options"]
+__all__ = ["STORAGE_PROPERTIES", "cache_directories", "storage_options", "typed_options"]
 
 _FAMILY = "lakeport.fs."
+_SIZE = data_size_property("fs.cache.max-sizes", "", 0, minimum=1)
 
 
 def _known(prop: PropertyMetadata[object], *aliases: str) -> PropertyMetadata[object]:
@@ -125,6 +130,19 @@ STORAGE_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     _known(
         string_list_property("hive.config.resources", "Hadoop's XML files, such as core-site.xml and hdfs-site.xml.")
     ),
+    _known(
+        boolean_property(
+            "fs.cache.enabled",
+            "Whether blocks of files on far storage are kept on a local disk, where tasks run.",
+            False,
+        )
+    ),
+    _known(string_list_property("fs.cache.directories", "Directories of local disks for blocks of files.")),
+    _known(
+        string_list_property(
+            "fs.cache.max-sizes", "Most bytes in each of fs.cache.directories, such as 100GB, in order."
+        )
+    ),
 )
 """Descriptors for a connector's ``config_properties``."""
 
@@ -159,6 +177,30 @@ def typed_options(options: tuple[tuple[str, str], ...]) -> dict[str, object]:
     return given
 
 
+def cache_directories(given: Mapping[str, object]) -> tuple[StoreDirectory, ...]:
+    """Where blocks of files are kept; nowhere unless that is enabled.
+
+    Args:
+        given: Values of ``STORAGE_PROPERTIES`` by name.
+
+    Raises:
+        InvalidPropertyError: Directories and their sizes do not fit together.
+    """
+    if not given.get("fs.cache.enabled"):
+        return ()
+    paths, sizes = (cast("tuple[str, ...]", given.get(f"fs.cache.{name}", ())) for name in ("directories", "max-sizes"))
+    if not paths or len(paths) != len(sizes) or not all(os.path.isabs(path) for path in paths):
+        raise InvalidPropertyError(
+            "fs.cache.enabled=true needs fs.cache.directories, absolute paths of local directories, and "
+            "fs.cache.max-sizes with a size such as 100GB for each"
+        )
+    try:
+        known = [_SIZE.parse(size) for size in sizes]
+    except ValueError as error:
+        raise InvalidPropertyError(f"fs.cache.max-sizes: {error}") from error
+    return tuple(StoreDirectory(path, size) for path, size in zip(paths, known, strict=True))
+
+
 def _rendered(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
@@ -180,6 +222,8 @@ def _check(given: Mapping[str, object]) -> None:
         raise InvalidPropertyError("s3.path-style-access=true needs s3.endpoint or s3.region")
     if {"s3.http-proxy.username", "s3.http-proxy.password"} & set(given) and "s3.http-proxy" not in given:
         raise InvalidPropertyError("s3.http-proxy.username and s3.http-proxy.password need s3.http-proxy")
+    if given.get("fs.cache.enabled"):
+        cache_directories(given)
     ways = ("gcs.access-token", "gcs.anonymous", "gcs.json-key", "gcs.json-key-file-path")
     if sum(name in given for name in ways) > 1:
         raise InvalidPropertyError(f"of {', '.join(ways)} only one may be set")

@@ -132,7 +132,11 @@ class Junction:
 
     def mask(self, columns: Mapping[str, pa.Array]) -> pa.Array:
         """True where it holds; false or null elsewhere."""
-        return functools.reduce(pc.and_kleene if self.every else pc.or_kleene, (p.mask(columns) for p in self.parts))
+        # A part without columns holds for every row.
+        tests = [part for part in self.parts if part.columns]
+        if not tests or (not self.every and len(tests) < len(self.parts)):
+            return pa.repeat(pa.scalar(True), len(next(iter(columns.values()))))
+        return functools.reduce(pc.and_kleene if self.every else pc.or_kleene, (p.mask(columns) for p in tests))
 
 
 RowTest: TypeAlias = ColumnTest | Junction

@@ -13,6 +13,7 @@ from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.page_sink import Fragment, InsertHandle
+from connector_spi.optional.streaming import StreamEpoch, SupportsStreamingInsert
 from connector_spi.optional.writing import Overwrite, SupportsInsert, SupportsOverwrite
 from connector_spi.schema import ColumnMetadata
 from lakeport.arrow.write.assignment import assign_columns
@@ -183,6 +184,19 @@ class BegunInsert:
         """Has the rows committed with the transaction."""
         with self._access.lock.asking(self._asked):
             self._metadata.finish_insert(self._access.session, self._handle, fragments)
+
+    def finish_epoch(self, fragments: Sequence[Fragment], epoch: StreamEpoch) -> bool:
+        """Has the rows of a streaming query's batch committed with the transaction; ``False`` where they are there.
+
+        Raises:
+            NotSupportedError: The connector takes no such rows.
+        """
+        if not isinstance(self._metadata, SupportsStreamingInsert):
+            raise NotSupportedError(
+                f"cannot {self._asked} from a streaming query: its connector does not record batches"
+            )
+        with self._access.lock.asking(self._asked):
+            return self._metadata.finish_stream_insert(self._access.session, self._handle, fragments, epoch)
 
     def abort(self) -> None:
         """Clears what was written; an error of it is not told, since another one came before."""

@@ -18,8 +18,8 @@ __all__ = ["FUNCTION_NAMES", "call_checked", "call_rewritten"]
 FUNCTION_NAMES = sorted(FUNCTIONS_BY_NAME)
 """Names of the functions, in lower case."""
 _WAY, _KINDS = "lakeport_way", "lakeport_kinds"
-_NULLS = {"s": "VARCHAR", "S": "VARCHAR", "i": "INT", "I": "INT", "f": "DOUBLE", "d": "DOUBLE", "D": "DATE",
-          "T": "TIMESTAMP", "b": "BOOLEAN", "x": "BLOB"}  # fmt: skip
+_NULLS = {"s": "VARCHAR", "S": "VARCHAR", "i": "INT", "I": "INT", "F": "FLOAT", "f": "DOUBLE", "d": "DOUBLE",
+          "D": "DATE", "T": "TIMESTAMP", "b": "BOOLEAN", "x": "BLOB"}  # fmt: skip
 # How a value of another kind becomes what a function takes; a name of a macro, or a type.
 _BECOMES = {
     ("d", Kind.INTEGER): "DOUBLE",

@@ -20,6 +20,7 @@ LETTERS: Mapping[str, frozenset[Kind]] = {
     "s": frozenset({Kind.TEXT}),
     "i": frozenset({Kind.INTEGER}),
     "m": frozenset({Kind.DECIMAL}),
+    "F": frozenset({Kind.FLOAT}),
     "f": frozenset({Kind.DOUBLE, Kind.FLOAT}),
     "d": frozenset({Kind.DOUBLE, Kind.FLOAT, Kind.INTEGER, Kind.DECIMAL}),
     "D": frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.INSTANT, Kind.TEXT}),
@@ -28,8 +29,8 @@ LETTERS: Mapping[str, frozenset[Kind]] = {
     "x": frozenset({Kind.BINARY}),
     "*": frozenset(Kind) - {Kind.OTHER},
 }
-"""Kinds that an argument may have: a text, a whole number, a decimal, a floating-point number, a number that becomes a
-double, what becomes a date, what becomes a time, a boolean, bytes, or any value that is not nested.
+"""Kinds that an argument may have: a text, a whole number, a decimal, a float, a float or a double, a number that
+becomes a double, what becomes a date, what becomes a time, a boolean, bytes, or any value that is not nested.
 
 Besides these, ``S`` is a text that is written out, ``I`` such a whole number, ``A`` an array and ``M`` a map.
 """

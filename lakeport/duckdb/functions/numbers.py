@@ -1,4 +1,8 @@
-"""Functions of numbers. What rounds in another way in Java than in C, such as exp, ln and sin, is not among them."""
+"""Functions of numbers.
+
+Java and C round the last digit of ``exp``, ``ln``, ``power``, ``sin`` and their like apart now and then; Java's own
+documentation allows that for its versions, too.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,35 @@ def _whole(name: str) -> tuple[Function, ...]:
     )
 
 
+_NAN = "CAST('nan' AS DOUBLE)"
+_ZERO = "CAST(0 AS DOUBLE)"
+
+
+def _logarithm(text: str, *, of: str = "a <= 0") -> str:
+    """Of numbers that have none it is NULL (``UnaryLogExpression``)."""
+    return f"CASE WHEN {of} THEN NULL ELSE {text} END"
+
+
+# In Java 1 to the power of NaN or of infinity is NaN.
+_POWER = (
+    Function("dd", "DOUBLE", f"CASE WHEN isnan(b) OR (abs(a) = 1 AND isinf(b)) THEN {_NAN} ELSE power(a, b) END"),
+)
+_NATURAL = (Function("d", "DOUBLE", _logarithm("ln(a)")),)
+
 NUMBER_FUNCTIONS: Functions = {
+    **{
+        name: (Function("d", "DOUBLE", f"{name}(a)"),)
+        for name in ("exp", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh")
+    },
+    "cot": (Function("d", "DOUBLE", "CAST(1 AS DOUBLE) / tan(a)"),),
+    "atan2": (Function("dd", "DOUBLE", f"atan2(a + {_ZERO}, b + {_ZERO})"),),
+    "degrees": (Function("d", "DOUBLE", "degrees(a)"),),
+    "radians": (Function("d", "DOUBLE", "radians(a)"),),
+    **dict.fromkeys(("power", "pow"), _POWER),
+    "ln": _NATURAL,
+    "log": (*_NATURAL, Function("dd", "DOUBLE", _logarithm("ln(b) / ln(a)", of="a <= 0 OR b <= 0"))),
+    "log10": (Function("d", "DOUBLE", _logarithm("log10(a)")),),
+    "log2": (Function("d", "DOUBLE", _logarithm("ln(a) / ln(CAST(2 AS DOUBLE))")),),
     "sqrt": (Function("d", "DOUBLE", "CASE WHEN a < 0 THEN CAST('nan' AS DOUBLE) ELSE sqrt(a) END"),),
     **dict.fromkeys(("ceil", "ceiling"), _whole("ceil")),
     "floor": _whole("floor"),
@@ -53,7 +85,10 @@ NUMBER_FUNCTIONS: Functions = {
     ),
     "mod": (Function("ii", _wider, "lakeport_mod(a, b)"),),
     "isnan": (Function("f", "BOOLEAN", "coalesce(isnan(a), false)"),),
-    "nanvl": (Function("ff", "DOUBLE", "CASE WHEN isnan(a) THEN b ELSE a END"),),
+    "nanvl": (
+        Function("FF", "FLOAT", "CASE WHEN isnan(a) THEN b ELSE a END"),
+        Function("ff", "DOUBLE", "CASE WHEN isnan(a) THEN b ELSE a END"),
+    ),
     "pi": (Function("", "DOUBLE", "CAST('3.141592653589793' AS DOUBLE)"),),
     "e": (Function("", "DOUBLE", "CAST('2.718281828459045' AS DOUBLE)"),),
     "bit_count": (Function("i", "INT", "bit_count(CAST(a AS BIGINT))"),),

@@ -50,7 +50,8 @@ SPELLINGS: Mapping[str, tuple[tuple[int, ...], Callable[[list[Expr]], Expr]]] = 
 
 
 _FILTERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Stddev, exp.StddevSamp, exp.StddevPop, exp.Variance,
-             exp.VariancePop, exp.CountIf, exp.LogicalAnd, exp.LogicalOr, exp.Median)  # fmt: skip
+             exp.VariancePop, exp.CountIf, exp.LogicalAnd, exp.LogicalOr, exp.Median, exp.ArrayAgg,
+             exp.ArrayUniqueAgg)  # fmt: skip
 
 
 def rows_as_queries(tree: Expr) -> Expr:

@@ -11,7 +11,10 @@ from connector_spi.optional.changes import ChangeRange
 from lakeport.duckdb.query.changes import change_range_of, instant_of
 from lakeport.duckdb.refusal import refused
 
-__all__ = ["NamedTable"]
+__all__ = ["VIEW_OWNER", "NamedTable"]
+
+VIEW_OWNER = "lakeport_view_owner"
+"""What a table in the text of a view is marked by: whose rights count for it."""
 
 _PARTS = ("this", "db", "catalog", "alias", "version", "joins")
 
@@ -24,11 +27,13 @@ class NamedTable:
         parts: Parts of its name, in lower case.
         version: An older state; ``None`` is the newest.
         changes: What changed in it is meant; ``None``: its rows.
+        owner: Of the view around it, whose rights count; ``None`` where those of who asks do.
     """
 
     parts: tuple[str, ...]
     version: TableVersion | None = None
     changes: ChangeRange | None = None
+    owner: str | None = None
 
     @classmethod
     def of(cls, table: exp.Table) -> NamedTable:
@@ -50,13 +55,13 @@ class NamedTable:
         }
         if left:
             raise refused(table, f"{', '.join(sorted(left))} of a table")
-        written = table.args.get("version")
+        written, owner = table.args.get("version"), table.meta.get(VIEW_OWNER)
         parts = tuple(part.name.lower() for part in table.parts)
         if written is None:
-            return cls(parts)
+            return cls(parts, owner=owner)
         value = written.expression
         changes = change_range_of(value.name) if isinstance(value, exp.Literal) else None
-        return cls(parts, changes=changes) if changes is not None else cls(parts, _version(written))
+        return cls(parts, None if changes is not None else _version(written), changes, owner)
 
     @property
     def is_plain(self) -> bool:

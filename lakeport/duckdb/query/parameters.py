@@ -18,7 +18,7 @@ from lakeport.duckdb.query.queries import parsed
 from lakeport.duckdb.refusal import refused
 from lakeport.engine import Parameters
 
-__all__ = ["parsed_with"]
+__all__ = ["parameter_value", "parsed_with"]
 
 _NUMBERED = "lakeport_"
 _LARGEST_BIGINT = 2**63 - 1
@@ -45,6 +45,17 @@ def parsed_with(text: str, given: Parameters) -> Expr:
             value, written = _by_name(name, given), f":{name}"
         mark.replace(_literal(value, f"the value of {written}"))
     return statement
+
+
+def parameter_value(name: str, given: Parameters) -> Expr:
+    """The value of a parameter as it is written: of a number, counted from 1, or of a name.
+
+    Raises:
+        InvalidArgumentError: It has no value.
+        NotSupportedError: The value is of another type.
+    """
+    value = _by_position(int(name) - 1, given) if name.isdecimal() else _by_name(name, given)
+    return _literal(value, f"the value of parameter {name}")
 
 
 def _numbered(text: str) -> str:

@@ -30,6 +30,7 @@ from lakeport.duckdb.rules import checked
 
 __all__ = ["Query", "TableUse", "Translated", "is_common", "parsed"]
 
+_ARGUMENT = re.compile(r"Required keyword: '\w+' missing for <class '(?:\w+\.)*(\w+)'>")
 _MISSING = re.compile(r"Column '([^']+)' could not be resolved")
 
 
@@ -40,9 +41,13 @@ def parsed(text: str) -> Expr:
         InvalidArgumentError: It is none.
     """
     try:
-        return sqlglot.parse_one(with_changes_as_versions(text), dialect=LocalSpark)
+        found = sqlglot.parse_one(with_changes_as_versions(text), dialect=LocalSpark)
     except SqlglotError as error:
-        raise InvalidArgumentError(f"the statement is not understood: {str(error).splitlines()[0]}") from error
+        reason = _ARGUMENT.sub(r"an argument of \1 is missing", str(error).splitlines()[0])
+        raise InvalidArgumentError(f"the statement is not understood: {reason}") from error
+    for hint in list(found.find_all(exp.Hint)):
+        hint.pop()  # it says how Spark joins
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +78,12 @@ class Query:
     tables: dict[str, NamedTable]
 
     @classmethod
-    def of(cls, statement: Expr) -> Query:
+    def of(cls, statement: Expr, prefix: str = "lakeport_") -> Query:
         """The query of a statement.
+
+        Args:
+            statement: In Spark's SQL.
+            prefix: Begins the names of the views.
 
         Raises:
             NotSupportedError: It reads something else than tables.
@@ -83,7 +92,7 @@ class Query:
             raise refused("WITH RECURSIVE", "recursion")
         statement = rows_as_queries(statement)
         views: dict[NamedTable, str] = {}
-        prefix = _free_prefix(statement)
+        prefix = _free_prefix(statement, prefix)
         for table in list(statement.find_all(exp.Table)):
             named = NamedTable.of(table)
             if len(named.parts) == 1 and named.is_plain and is_common(table):
@@ -136,6 +145,11 @@ class Query:
             missing = _MISSING.search(str(error))
             if missing is not None:
                 known = [name for found in schemas.values() for name in found.names]
+                if missing[1].lower() in (name.lower() for name in known):
+                    raise InvalidArgumentError(
+                        f"the column '{missing[1]}' is not known here, or several tables have it; write "
+                        f"table.{missing[1]}"
+                    ) from error
                 raise ColumnNotFoundError(f"no column '{missing[1]}'{closest(missing[1], known)}") from error
             raise InvalidArgumentError(f"the query is not understood: {str(error).splitlines()[0]}") from error
         _keep_case(tree, letters, written)
@@ -161,10 +175,9 @@ def _keep_case(tree: Expr, letters: Mapping[str, str], written: Mapping[str, str
             one.set("alias", exp.to_identifier(letters.get(one.alias, one.alias), quoted=True))
 
 
-def _free_prefix(statement: Expr) -> str:
+def _free_prefix(statement: Expr, prefix: str) -> str:
     """What no name of a ``WITH`` begins with, since such a name would take the place of a table."""
     names = [one.alias.lower() for one in statement.find_all(exp.CTE)]
-    prefix = "lakeport_"
     while any(name.startswith(prefix) for name in names):
         prefix += "_"
     return prefix

@@ -10,9 +10,24 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
-__all__ = ["TableUse", "table_uses"]
+__all__ = ["JoinedColumn", "TableUse", "table_uses"]
 
 _INNER = ("", "INNER", "CROSS")
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedColumn:
+    """A column of whose rows only those are needed that have the value of another table's column.
+
+    Attributes:
+        column: Its name in lower case.
+        view: The view of the other table.
+        other: The other column.
+    """
+
+    column: str
+    view: str
+    other: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +39,14 @@ class TableUse:
         conditions: In Spark's SQL, by the names of the columns alone; rows that do not pass them all are not needed.
         limit: So many rows are enough, whichever; ``None`` for all.
         times: How often the query reads it.
+        joined: Columns by which it is joined with tables that the query reads once, too.
     """
 
     columns: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
     limit: int | None = None
     times: int = 1
+    joined: tuple[JoinedColumn, ...] = ()
 
 
 def table_uses(query: Expr, views: Collection[str]) -> dict[str, TableUse]:
@@ -43,6 +60,7 @@ def table_uses(query: Expr, views: Collection[str]) -> dict[str, TableUse]:
     conditions: dict[str, list[str]] = {view: [] for view in views}
     limits: dict[str, int] = {}
     times: Counter[str] = Counter()
+    joined: dict[str, list[JoinedColumn]] = {view: [] for view in views}
     for scope in traverse_scope(query):
         tables = {name: source.name for name, source in scope.sources.items() if isinstance(source, exp.Table)}
         times.update(tables[name] for name in scope.selected_sources if name in tables)
@@ -52,12 +70,20 @@ def table_uses(query: Expr, views: Collection[str]) -> dict[str, TableUse]:
         for alias, condition in _conditions(scope):
             if alias in tables:
                 conditions[tables[alias]].append(condition)
+        for (own, name), (alias, other) in _joined_columns(scope):
+            if own in tables and alias in tables:
+                joined[tables[own]].append(JoinedColumn(name, tables[alias], other))
         limit = _limit(scope.expression)
         if limit is not None and len(scope.selected_sources) == 1:
             limits.update((tables[name], limit) for name in scope.selected_sources if name in tables)
     # Of a table that is read twice, either read needs rows of its own.
     return {
-        view: TableUse(tuple(found), tuple(conditions[view]), limits.get(view))
+        view: TableUse(
+            tuple(found),
+            tuple(conditions[view]),
+            limits.get(view),
+            joined=tuple(one for one in joined[view] if times[one.view] == 1),
+        )
         if times[view] == 1
         else TableUse(tuple(found), times=times[view])
         for view, found in columns.items()
@@ -82,14 +108,39 @@ def _conditions(scope: Scope) -> Iterator[tuple[str, str]]:
 
     Outer joins have rows in place of those that are left out.
     """
-    where = scope.expression.args.get("where")
-    if where is None or any(join.side or (join.kind or "") not in _INNER for join in scope.find_all(exp.Join)):
+    if not _has_inner_joins(scope):
         return
-    parts = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
-    for part in parts:
+    for part in _conditions_of(scope.expression):
         aliases = {column.table for column in part.find_all(exp.Column)}
         if len(aliases) == 1 and not any(True for _ in part.find_all(exp.Query)):
             plain = part.copy()
             for column in plain.find_all(exp.Column):
                 column.set("table", None)
             yield aliases.pop(), plain.sql("spark")
+
+
+def _joined_columns(scope: Scope) -> Iterator[tuple[tuple[str, str], tuple[str, str]]]:
+    """Pairs of columns of two tables that are equal in all rows of a query, in either order; aliases and names."""
+    if not isinstance(scope.expression, exp.Select) or not _has_inner_joins(scope):
+        return
+    for part in _conditions_of(scope.expression):
+        if isinstance(part, exp.EQ) and isinstance(part.this, exp.Column) and isinstance(part.expression, exp.Column):
+            pair = [(one.table, one.name.lower()) for one in (part.this, part.expression)]
+            if pair[0][0] != pair[1][0] and all(alias in scope.selected_sources for alias, _ in pair):
+                yield pair[0], pair[1]
+                yield pair[1], pair[0]
+
+
+def _has_inner_joins(scope: Scope) -> bool:
+    return not any(join.side or join.method or (join.kind or "") not in _INNER for join in scope.find_all(exp.Join))
+
+
+def _conditions_of(query: Expr) -> Iterator[Expr]:
+    """What all rows of a query without outer joins fulfil."""
+    where = query.args.get("where")
+    found = [*([] if where is None else [where.this]), *(join.args.get("on") for join in query.args.get("joins") or [])]
+    for condition in found:
+        if isinstance(condition, exp.And):
+            yield from condition.flatten()
+        elif condition is not None:
+            yield condition

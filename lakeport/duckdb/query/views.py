@@ -13,6 +13,7 @@ from connector_spi.errors import NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.definitions import ViewDefinition
 from lakeport.duckdb.kinds import KEEPS_SCALE, Kind, column_type, kind_of_type
+from lakeport.duckdb.query.named_table import VIEW_OWNER
 from lakeport.duckdb.query.queries import is_common, parsed
 from lakeport.duckdb.refusal import refused
 from lakeport.sql.view_text import SparkView, spark_view
@@ -38,14 +39,17 @@ class NamedView:
     Attributes:
         name: Full name.
         view: The view.
+        owner: Whose rights count for the tables in it; ``None``: those of who asks.
     """
 
     name: CatalogSchemaTableName
     view: ViewDefinition
+    owner: str | None = None
 
 
-FindView: TypeAlias = Callable[[tuple[str, ...]], NamedView | None]
-"""The view that parts of a name mean; ``None`` where they mean a table, or a view that is read as one."""
+FindView: TypeAlias = Callable[[tuple[str, ...], str | None], NamedView | None]
+"""The view that parts of a name mean to the owner of the view around it, or to who asks; ``None`` where they mean a
+table, or a view that is read as one."""
 
 
 def expand_views(statement: Expr, find: FindView, depth: int = 0) -> Expr:
@@ -64,7 +68,7 @@ def expand_views(statement: Expr, find: FindView, depth: int = 0) -> Expr:
         is_name = isinstance(table.this, exp.Identifier) and not table.args.get("version")
         if not is_name or (len(parts) == 1 and is_common(table)):
             continue
-        named = find(parts)
+        named = find(parts, table.meta.get(VIEW_OWNER))
         if named is None:
             continue
         if depth == _MOST_DEPTH:
@@ -81,6 +85,8 @@ def _query(named: NamedView, find: FindView, depth: int) -> exp.Select:
     if not isinstance(body, exp.Query):
         raise refused(str(named.name), "the text of the view is no query")
     for table in list(body.find_all(exp.Table)):
+        if named.owner is not None:
+            table.meta[VIEW_OWNER] = named.owner
         if isinstance(table.this, exp.Identifier) and not (len(table.parts) == 1 and is_common(table)):
             missing = [read.catalog, read.schema][: 3 - len(table.parts)]
             names = [*missing, *(part.name for part in table.parts)]

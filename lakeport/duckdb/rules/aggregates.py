@@ -15,6 +15,8 @@ from lakeport.duckdb.rules.rule import Rule, Rules
 __all__ = ["AGGREGATES", "typed_average"]
 
 _ORDERED = frozenset(kind for kind in Kind if kind not in (Kind.OTHER, Kind.NULL))
+# Of floating-point numbers the engines keep different ones of -0.0 and 0.0.
+_DISTINCT = _ORDERED - {Kind.FLOAT, Kind.DOUBLE}
 _SUMMED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DOUBLE, Kind.DECIMAL})
 # Digits that sums have more than their values, and averages behind the point (Sum.resultType, Average.resultType).
 _SUM_DIGITS = 10
@@ -96,18 +98,51 @@ def typed_average(node: Expr, over: Callable[[Expr], Expr] = lambda made: made) 
 
 
 def _count(node: Expr) -> None:
+    is_distinct = isinstance(node.this, exp.Distinct)
+    values = node.this.expressions if is_distinct else [node.this, *node.expressions]
+    has_star = any(isinstance(one, exp.Star) for one in values)
+    if node.this is None or (has_star and (is_distinct or len(values) > 1)):
+        raise refused(node, "a count of other than * or values")
     node.type = exp.DataType.build("BIGINT")
 
 
 def _counted(node: Expr) -> Expr:
     """Of several values Spark counts rows without any NULL."""
-    values = node.this.expressions if isinstance(node.this, exp.Distinct) else []
+    is_distinct = isinstance(node.this, exp.Distinct)
+    values = node.this.expressions if is_distinct else [node.this, *node.expressions]
     if len(values) > 1:
         full = exp.and_(*(exp.Not(this=exp.Is(this=exp.paren(one), expression=exp.Null())) for one in values))
-        row = exp.Anonymous(this="row", expressions=[one.copy() for one in values])
+        row: Expr = exp.Literal.number(1)
+        if is_distinct:
+            row = exp.Anonymous(this="row", expressions=[one.copy() for one in values])
         case = exp.Case(ifs=[exp.If(this=full, true=row)])
-        node.set("this", exp.Distinct(expressions=[case]))
+        node.set("this", exp.Distinct(expressions=[case]) if is_distinct else case)
+        node.set("expressions", None)
     return node
+
+
+def _collected(node: Expr) -> None:
+    inner = _inner(node)
+    if isinstance(node.this, exp.Order) or kind_of(inner) is Kind.NULL or inner.type is None:
+        raise refused(node, "a list in an order, or of values of no type")
+    is_set = isinstance(node.this, exp.Distinct) or isinstance(node, exp.ArrayUniqueAgg)
+    if is_set and kind_of(inner) not in _DISTINCT:
+        raise refused(node, f"distinct values of {kind_of(inner).value}")
+    if kind_of(inner) is Kind.OTHER and not inner.type.expressions:
+        raise refused(node, "values of an unknown type")
+    node.type = exp.DataType(this=exp.DType.ARRAY, expressions=[inner.type], nested=True)
+
+
+def _as_list(node: Expr) -> Expr:
+    """Spark leaves NULLs out, and gives an empty array of none. The order is that of the rows, as they come."""
+    inner = _inner(node)
+    is_set = isinstance(node.this, exp.Distinct) or isinstance(node, exp.ArrayUniqueAgg)
+    kept = exp.Not(this=exp.Is(this=exp.paren(inner.copy()), expression=exp.Null()))
+    values = exp.Distinct(expressions=[inner.copy()]) if is_set else inner.copy()
+    collected = exp.Filter(this=exp.Anonymous(this="list", expressions=[values]), expression=exp.Where(this=kept))
+    made = exp.Coalesce(this=collected, expressions=[exp.Array(expressions=[])])
+    made.type = node.type
+    return made
 
 
 def _logical(node: Expr) -> None:
@@ -141,6 +176,8 @@ def _median(node: Expr) -> None:
 
 
 def _extreme_by(node: Expr) -> None:
+    if node.expression is None or node.args.get("count") is not None:
+        raise refused(node, "other than two arguments")
     if kind_of(node.this) is Kind.OTHER:
         raise refused(node, "of a nested value")
     by = node.expression
@@ -156,6 +193,46 @@ def _row_of_extreme(node: Expr) -> Expr:
     return made
 
 
+def _grouping_id(node: Expr) -> None:
+    """Its columns have to be those of ``GROUP BY``, which it means where it has none."""
+    select = node.find_ancestor(exp.Select)
+    group = None if select is None else select.args.get("group")
+    known = [] if group is None else _keys(group)
+    if not known or (node.expressions and node.expressions != known):
+        raise refused(node, "other columns than those of GROUP BY, in their order")
+    node.set("expressions", [one.copy() for one in known])
+    node.type = exp.DataType.build("BIGINT")
+
+
+def _keys(group: Expr) -> list[Expr]:
+    """The columns of a ``GROUP BY``; none where they are listed in several sets."""
+    if group.args.get("grouping_sets"):
+        return []
+    sets = [*(group.args.get("rollup") or []), *(group.args.get("cube") or [])]
+    return [*group.expressions, *(one for part in sets for one in part.expressions)]
+
+
+def _grouping_bits(node: Expr) -> Expr:
+    """DuckDB's ``grouping`` of several columns has the same bits."""
+    made = exp.Grouping(expressions=node.expressions)
+    made.type = node.type
+    return as_typed(made)
+
+
+def _grouped(node: Expr) -> None:
+    """Its parts are checked."""
+
+
+def _with_rollup(node: Expr) -> Expr:
+    """``GROUP BY a, b WITH ROLLUP`` as ``GROUP BY ROLLUP (a, b)``."""
+    for key in ("rollup", "cube"):
+        for one in node.args.get(key) or []:
+            if not one.expressions:
+                one.set("expressions", [part.copy() for part in node.expressions])
+                node.set("expressions", None)
+    return node
+
+
 def _grouping(node: Expr) -> None:
     if len(node.expressions) != 1:
         raise refused(node, "more than one argument")
@@ -163,7 +240,10 @@ def _grouping(node: Expr) -> None:
 
 
 AGGREGATES: Rules = {
+    exp.Group: Rule(_grouped, _with_rollup),
     exp.Grouping: Rule(_grouping, as_typed),
+    exp.GroupingId: Rule(_grouping_id, _grouping_bits),
+    **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), Rule(_collected, _as_list)),
     **dict.fromkeys((exp.Min, exp.Max), Rule(_extreme)),
     exp.Count: Rule(_count, _counted),
     **dict.fromkeys((exp.LogicalAnd, exp.LogicalOr), Rule(_logical)),

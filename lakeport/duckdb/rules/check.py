@@ -18,27 +18,41 @@ from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.aggregates import AGGREGATES
 from lakeport.duckdb.rules.choices import CHOICES
 from lakeport.duckdb.rules.comparisons import COMPARISONS
+from lakeport.duckdb.rules.conditions import CONDITIONS
+from lakeport.duckdb.rules.exploding import EXPLODING, lateral_type
 from lakeport.duckdb.rules.nested import NESTED
 from lakeport.duckdb.rules.numbers import NUMBERS_RULES
 from lakeport.duckdb.rules.rule import Rule, Rules
 from lakeport.duckdb.rules.texts import TEXTS
 from lakeport.duckdb.rules.times import TIMES
 from lakeport.duckdb.rules.windows import WINDOWS
+from lakeport.duckdb.rules.zeros import normalize_zeros
 
 __all__ = ["FUNCTIONS", "checked"]
 
 _PLAIN: tuple[type[Expr], ...] = (
-    exp.Select, exp.From, exp.Where, exp.Having, exp.Group, exp.Order, exp.Limit, exp.Offset, exp.Distinct, exp.With,
-    exp.CTE, exp.TableAlias, exp.Table, exp.Identifier, exp.Alias, exp.Column, exp.Boolean, exp.Null, exp.Literal,
-    exp.And, exp.Or, exp.Not, exp.Exists, exp.Is, exp.Star, exp.DataType, exp.DataTypeParam, exp.Tuple, exp.Var,
-    exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Rollup, exp.Cube, exp.GroupingSets,
-    exp.Qualify, exp.Lateral,
+    exp.Select, exp.From, exp.Order, exp.Limit, exp.Offset, exp.Distinct, exp.With, exp.CTE, exp.TableAlias, exp.Table,
+    exp.Identifier, exp.Alias, exp.Column, exp.Boolean, exp.Null, exp.Literal, exp.Exists, exp.Is, exp.Star,
+    exp.DataType, exp.DataTypeParam, exp.Tuple, exp.Var, exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank,
+    exp.CumeDist, exp.Rollup, exp.Cube, exp.GroupingSets,
 )  # fmt: skip
-_RULES: Rules = {**COMPARISONS, **NUMBERS_RULES, **CHOICES, **TEXTS, **TIMES, **AGGREGATES, **WINDOWS, **NESTED}
+_RULES: Rules = {
+    **CONDITIONS,
+    **COMPARISONS,
+    **NUMBERS_RULES,
+    **CHOICES,
+    **TEXTS,
+    **TIMES,
+    **AGGREGATES,
+    **WINDOWS,
+    **NESTED,
+    **EXPLODING,
+}
 # Names that Spark does not know, and words of its grammar.
 _SQLGLOTS_OWN = {
-    "arg_max", "arg_min", "argmax", "argmin", "booland_agg", "boolor_agg", "case", "cast", "countif", "exists",
-    "extract", "iif", "logical_and", "logical_or", "stdev", "ts_or_ds_to_date", "variance_pop", "variance_samp",
+    "array_unique_agg", "arg_max", "arg_min", "argmax", "argmin", "booland_agg", "boolor_agg", "case", "cast",
+    "countif", "exists", "extract", "iif", "logical_and", "logical_or", "stdev", "try_cast", "ts_or_ds_to_date",
+    "variance_pop", "variance_samp",
 }  # fmt: skip
 FUNCTIONS: list[str] = sorted(
     {
@@ -48,7 +62,7 @@ FUNCTIONS: list[str] = sorted(
         for name in kind.sql_names()
     }
     - _SQLGLOTS_OWN
-    | {*FUNCTION_NAMES, *SPELLINGS}
+    | {*FUNCTION_NAMES, *SPELLINGS, "collect_list", "collect_set"}
 )
 """Names of the functions that run, in lower case; operators, and names of sqlglot's own, are none."""
 _CALLED = Rule(lambda node: call_checked(node, FUNCTIONS), call_rewritten)
@@ -81,6 +95,7 @@ def checked(query: Expr) -> Expr:
             made = rule.rewrite(node)
             if made is not node and parent is not None and key is not None:
                 parent.set(key, made, index)
+    normalize_zeros(query)
     return query
 
 
@@ -107,7 +122,7 @@ def _give_types(scope: Scope, nodes: Iterable[Expr]) -> None:
         if isinstance(source, Scope):
             source = source.expression
         if isinstance(source, exp.Lateral):
-            node.type = source.this.type
+            node.type = lateral_type(source, node.name)
         if not isinstance(source, exp.Query):
             continue
         found = [one for one in source.selects if one.alias_or_name.lower() == node.name.lower()]

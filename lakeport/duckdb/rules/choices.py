@@ -18,6 +18,7 @@ from lakeport.duckdb.rules.comparisons import (
     is_text,
     same_type,
 )
+from lakeport.duckdb.rules.conditions import check_condition
 from lakeport.duckdb.rules.numbers import typed_number
 from lakeport.duckdb.rules.rule import Rule, Rules
 
@@ -78,7 +79,10 @@ def _case(node: Expr) -> None:
 
 def _if(node: Expr) -> None:
     if isinstance(node.parent, exp.Case):
+        if node.parent.this is None:
+            check_condition(node.this)
         return
+    check_condition(node.this)
     otherwise = node.args.get("false")
     _choose(node, [node.args["true"], *([] if otherwise is None else [otherwise])])
 
@@ -140,6 +144,16 @@ def _typed_cast(node: Expr) -> Expr:
     return node
 
 
+def _tried_cast(node: Expr) -> Expr:
+    """NULL where the cast fails; a text of a form that Spark alone may take is an error."""
+    macro: str = node.meta.get(_MACRO, "")
+    if macro.startswith("lakeport_text_"):
+        node.meta[_MACRO] = macro.replace("lakeport_text_", "lakeport_try_text_")
+    elif macro.startswith("lakeport_double_") and kind_of(node) is Kind.INTEGER:
+        node.meta[_MACRO] = "trunc"
+    return _typed_cast(node)
+
+
 CHOICES: Rules = {
     exp.Coalesce: Rule(_coalesce, typed_number),
     exp.Case: Rule(_case, typed_number),
@@ -147,4 +161,5 @@ CHOICES: Rules = {
     exp.Nullif: Rule(_null_if),
     **dict.fromkeys((exp.Greatest, exp.Least), Rule(_coalesce, typed_number)),
     exp.Cast: Rule(_cast, _typed_cast),
+    exp.TryCast: Rule(_cast, _tried_cast),
 }

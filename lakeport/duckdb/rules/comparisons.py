@@ -19,6 +19,7 @@ from lakeport.duckdb.kinds import (
     wider_whole,
 )
 from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules.conditions import check_condition
 from lakeport.duckdb.rules.rule import Rule, Rules
 
 __all__ = ["COMPARISONS", "DATE_TEXT", "TIME_TEXT", "check_compared", "check_numbers", "is_text", "same_type"]
@@ -105,6 +106,8 @@ def _between(node: Expr) -> None:
 
 def _in(node: Expr) -> None:
     query = node.args.get("query")
+    if query is None and not node.expressions:
+        raise refused(node, "a list without values")
     values = [one.unalias() for one in node.expressions]
     check_compared(node, [node.this, *values, *([] if query is None else query.unnest().selects)])
 
@@ -118,6 +121,8 @@ def _join(node: Expr) -> None:
     kind = str(node.args.get("kind") or "").upper()
     if node.args.get("method") or kind not in ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI"):
         raise refused(node, "a join of this kind")
+    if node.args.get("on") is not None:
+        check_condition(node.args["on"])
 
 
 def _set_operation(node: Expr) -> None:

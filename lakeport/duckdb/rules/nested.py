@@ -96,25 +96,7 @@ def _call(node: Expr, function: str, *arguments: Expr) -> Expr:
     return made
 
 
-def _exploded(node: Expr) -> None:
-    """Elements as rows: of a NULL or an empty array there are none in either engine."""
-    if not is_nested(node.this.type, exp.DType.ARRAY):
-        raise refused(node, "of what is no array")
-    holder = node.parent.parent if isinstance(node.parent, exp.Alias) else node.parent
-    if isinstance(holder, exp.Lateral):
-        if not holder.args.get("view") or holder.args.get("outer") or len(holder.args["alias"].columns) != 1:
-            raise refused(holder, "a LATERAL of other than LATERAL VIEW explode(...) t AS c")
-    elif not isinstance(holder, exp.Select) or len(list(holder.find_all(exp.Explode, exp.Unnest))) > 1:
-        raise refused(node, "elements as rows elsewhere than once in a list of results, or in a LATERAL VIEW")
-    node.type = node.this.type.expressions[0]
-
-
-def _unnested(node: Expr) -> Expr:
-    return node if isinstance(node.parent, exp.Lateral) else _call(node, "unnest", node.this)
-
-
 NESTED: Rules = {
-    exp.Explode: Rule(_exploded, _unnested),
     exp.Dot: Rule(_field, _named_field),
     exp.Bracket: Rule(_element, _found_element),
 }

@@ -68,6 +68,11 @@ def _joined_with(node: Expr) -> None:
 
 
 def _all_joined_with(node: Expr) -> Expr:
+    if len(node.expressions) == 1:
+        # Of no values it is an empty text.
+        empty = exp.Anonymous(this="left", expressions=[*node.expressions, exp.Literal.number(0)])
+        empty.type = node.type
+        return empty
     return exp.Anonymous(this="concat_ws", expressions=node.expressions)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -92,12 +92,7 @@ class Tables:
         plain = {view: self._scan(named, lease) for view, named in query.tables.items()}
         schemas = {view: scan.schema for view, scan in plain.items()}
         asked = query.hidden(schemas)
-        found: dict[str, TableScan] = {}
-        for view, scan in plain.items():
-            for name in sorted(asked):
-                with suppress(ColumnNotFoundError):
-                    scan = scan.select(*scan.columns, name)
-            found[view] = scan
+        found = {view: _with_hidden(scan, asked) for view, scan in plain.items()}
         if any(found[view].columns != schema.names for view, schema in schemas.items()):
             query.expand_stars(schemas)
         return found
@@ -106,19 +101,32 @@ class Tables:
         """The same for a statement that is explained, whose reads are shown to an observer."""
         return Tables(self._registry, reads, self._current, self._footers)
 
-    def catalogs(self, query: Query) -> set[str]:
-        """Those of its tables."""
-        return {self._current.full(named.parts).catalog for named in query.tables.values()}
+    def scans_with(
+        self, tables: Mapping[str, NamedTable], asked: Iterable[str], lease: ReadLease
+    ) -> dict[str, TableScan]:
+        """Tables by their views, with those hidden columns whose names are asked for; raises as ``scans``."""
+        return {view: _with_hidden(self._scan(named, lease), asked) for view, named in tables.items()}
 
-    def view(self, parts: Sequence[str], lease: ReadLease) -> NamedView | None:
-        """The view that parts of a name mean, if it is read by its text; ``None`` for others, and for tables."""
+    def catalogs(self, tables: Iterable[NamedTable]) -> set[str]:
+        """Those of some tables."""
+        return {self._current.full(named.parts).catalog for named in tables}
+
+    def view(self, parts: Sequence[str], lease: ReadLease, owner: str | None = None) -> NamedView | None:
+        """The view that parts of a name mean, if it is read by its text; ``None`` for others, and for tables.
+
+        Args:
+            parts: Of the name.
+            lease: On the transactions of the query.
+            owner: Of the view in which they stand.
+        """
         full = self._current.full(parts)
-        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as whole:
+            statement = whole.of_owner(owner)
             access = statement.access(full.catalog)
             view = access.tables.view(access.begun, access.session, full.schema_table)
             if view is None or view_request(statement, full, ScanRequest(str(full))) is not None:
                 return None
-        return NamedView(full, view)
+            return NamedView(full, view, statement.below(access, view).view_owner)
 
     def native(
         self, connection: duckdb.DuckDBPyConnection, view: str, named: NamedTable, use: TableUse, lease: ReadLease
@@ -166,7 +174,7 @@ class Tables:
     ) -> tuple[CatalogAccess, CatalogSchemaTableName, ResolvedTable] | None:
         """A table of files, its catalog and its full name; ``None`` for views and system tables."""
         full = self._current.full(named.parts)
-        access = statement.access(full.catalog)
+        access = statement.of_owner(named.owner).access(full.catalog)
         if access.tables.view(access.begun, access.session, full.schema_table) is not None:
             return None
         access, resolved = resolve(access, full, named.version)
@@ -175,12 +183,18 @@ class Tables:
     def _scan(self, named: NamedTable, lease: ReadLease) -> TableScan:
         full = self._current.full(named.parts)
         name = ".".join(quote_identifier(part) for part in (full.catalog, full.schema, full.table))
-        scan = TableScan(
-            self._reads, ScanRequest(name, version=named.version, changes=named.changes, ordered=False), lease
-        )
+        asked = ScanRequest(name, version=named.version, changes=named.changes, ordered=False, owner=named.owner)
+        scan = TableScan(self._reads, asked, lease)
         if not scan.columns:
             raise refused(name, "the table has no columns, which DuckDB does not know")
         return scan
+
+
+def _with_hidden(scan: TableScan, asked: Iterable[str]) -> TableScan:
+    for name in sorted(asked):
+        with suppress(ColumnNotFoundError):
+            scan = scan.select(*scan.columns, name)
+    return scan
 
 
 def _columns(table: ResolvedTable, use: TableUse) -> list[str]:

@@ -53,5 +53,7 @@ def add_name_options(command: Parser) -> None:
         help="what runs the statements (default: spark; duckdb where there is no Java)",
     )
     command.add_argument(
-        "--dialect", choices=DIALECTS, help="SQL dialect of the statements (default: spark); trino is translated"
+        "--dialect",
+        choices=DIALECTS,
+        help="SQL dialect of the statements (default: spark); trino is translated, duckdb is for the engine duckdb",
     )

@@ -31,6 +31,7 @@ __all__ = [
     "spark_type",
     "string_map",
     "string_set",
+    "with_number",
 ]
 
 
@@ -131,6 +132,11 @@ def identity_transform(name: str) -> Answer:
 def reference(name: str) -> Answer:
     """A ``NamedReference``."""
     return Answer(("reference", name))
+
+
+def with_number(java_class: str, number: int) -> Answer:
+    """An object that the one constructor of a class makes of a Java int."""
+    return Answer(("with number", java_class, number))
 
 
 def java_object(interface: str, answers: Mapping[str, Answer]) -> Answer:

@@ -123,13 +123,14 @@ def arrow_partitions(jvm: Jvm, table: pa.Table) -> JavaObject:
     return _partitions(jvm, [sink.getvalue().to_pybytes()])
 
 
-def row_writer_factory(jvm: Jvm, writer: TaskWriter, schema: JavaObject) -> JavaObject:
+def row_writer_factory(jvm: Jvm, writer: TaskWriter, schema: JavaObject, *, streaming: bool = False) -> JavaObject:
     """The writer factory of an insert's Python tasks.
 
     Args:
         jvm: The JVM.
         writer: What the tasks share.
         schema: Spark's struct of the rows.
+        streaming: The rows are a batch of a streaming query.
     """
     pickled = pickle.dumps(writer)
 
@@ -140,7 +141,7 @@ def row_writer_factory(jvm: Jvm, writer: TaskWriter, schema: JavaObject) -> Java
         return task.write(batches)
 
     command = _command(write, _WRITE_MODULE, StructType().add(MESSAGE_COLUMN, BinaryType()))
-    return python_writer_factory(jvm, _source(jvm), command, schema)
+    return python_writer_factory(jvm, _source(jvm), command, schema, streaming=streaming)
 
 
 def _reader_factory(jvm: Jvm, reader: TaskReader | BatchReader, given: TaskRows) -> JavaObject:

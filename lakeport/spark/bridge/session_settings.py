@@ -27,6 +27,7 @@ __all__ = [
 
 _CURRENT_USER = "org.apache.spark.sql.catalyst.CurrentUserContext"
 _JOBS = ("spark.jobGroup.id", "spark.job.tags")
+_COMPATIBLE_BUCKETS = "spark.sql.sources.v2.bucketing.allowCompatibleTransforms.enabled"
 _PARALLELISM = ("spark.sql.files.minPartitionNum", "spark.sql.leafNodeDefaultParallelism")
 
 
@@ -57,11 +58,15 @@ class FileSettings:
         packing: How splits become tasks (``FilePartition.maxSplitBytes``).
         case_sensitive: Names of columns are the same in the same case only.
         column_statistics: The optimizer goes by statistics of columns.
+        partitioning: Joins may go by how the rows of scans lie (``spark.sql.sources.v2.bucketing.enabled``).
+        compatible_buckets: Also where two tables have different numbers of buckets.
     """
 
     packing: Packing
     case_sensitive: bool
     column_statistics: bool
+    partitioning: bool = False
+    compatible_buckets: bool = False
 
 
 def read_statement_settings(
@@ -121,14 +126,19 @@ def read_file_settings(jvm: Jvm) -> FileSettings:
     tasks = jvm.context._jsc.sc().defaultParallelism() if chosen is None else conf.getConfString(chosen)
     packing = Packing(int(tasks), int(conf.filesMaxPartitionBytes()), int(conf.filesOpenCostInBytes()))
     by_cost = bool(conf.cboEnabled()) or bool(conf.planStatsEnabled())
-    return FileSettings(packing, bool(conf.caseSensitiveAnalysis()), by_cost)
+    compatible = str(conf.getConfString(_COMPATIBLE_BUCKETS, "false")) == "true"
+    return FileSettings(
+        packing, bool(conf.caseSensitiveAnalysis()), by_cost, bool(conf.v2BucketingEnabled()), compatible
+    )
 
 
 def file_settings(words: str) -> FileSettings:
     """The settings in what ``SessionSettings.java`` tells."""
     found = json.loads(words)
     packing = Packing(found["tasks"], found["most"], found["open"])
-    return FileSettings(packing, found["exact names"], found["column statistics"])
+    return FileSettings(
+        packing, found["exact names"], found["column statistics"], found["partitioning"], found["compatible buckets"]
+    )
 
 
 def _java(jvm: Jvm) -> JavaObject | None:

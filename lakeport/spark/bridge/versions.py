@@ -78,12 +78,16 @@ def python_reader_factory(jvm: Jvm, source: JavaObject, command: bytes, schema: 
     return jvm.cls(_V2 + "python.PythonPartitionReaderFactory")(*args)
 
 
-def python_writer_factory(jvm: Jvm, source: JavaObject, command: bytes, schema: JavaObject) -> JavaObject:
-    """A ``PythonBatchWriterFactory`` that runs a pickled function in a task's Python."""
+def python_writer_factory(
+    jvm: Jvm, source: JavaObject, command: bytes, schema: JavaObject, *, streaming: bool = False
+) -> JavaObject:
+    """A ``PythonBatchWriterFactory`` that runs a pickled function in a task's Python, or its like for streams."""
     args: list[object] = [source, bytearray(command), schema, jvm.none]
     if check_version(jvm) >= (4, 1):
         args.append(jvm.none)
-    return jvm.cls(_V2 + "python.PythonBatchWriterFactory")(*args)
+    return jvm.cls(_V2 + ("python.PythonStreamingWriterFactory" if streaming else "python.PythonBatchWriterFactory"))(
+        *args
+    )
 
 
 def rows_need_a_column(jvm: Jvm) -> bool:

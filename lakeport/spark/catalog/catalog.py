@@ -10,6 +10,7 @@ from catalog.metastore.wrappers.read_only import READ_ONLY_CATALOG
 from catalog.registry import CatalogRegistry
 from catalog.resolver import resolve_schema
 from connector_spi.errors import NotSupportedError, SchemaNotFoundError, TableNotFoundError
+from connector_spi.optional.definitions import ViewDefinition
 from connector_spi.optional.writing import SupportsInsert, SupportsMerge, SupportsOverwrite
 from lakeport.arrow.write.inserting import resolve_target
 from lakeport.planning.procedures import find_procedure
@@ -17,10 +18,11 @@ from lakeport.planning.redirection import list_catalog
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.bulk_identifiers import identifiers, table_summaries
+from lakeport.spark.bridge.compiled.bucket_functions import bucket_function
 from lakeport.spark.bridge.errors import as_illegal_argument, no_such_function, no_such_namespace, no_such_table
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.plan_words.asked_table import AskedTable, read_asked_table, table_of_words
-from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, Proxy
+from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, Proxy, for_java
 from lakeport.spark.catalog import definitions
 from lakeport.spark.catalog.changelog import asked_range, load_changes
 from lakeport.spark.catalog.loading import (
@@ -31,14 +33,14 @@ from lakeport.spark.catalog.loading import (
     table_name,
     table_version,
 )
+from lakeport.spark.catalog.owners import OwnersCatalog, OwnersNames
 from lakeport.spark.catalog.procedures import ProcedureProxy
 from lakeport.spark.catalog.replaced_table import stage_replacement
 from lakeport.spark.catalog.staged_table import StagedTableProxy, stage_table
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import STATEMENT_PROPERTY, statement_of_thread
-from lakeport.spark.write.bucket_functions import bucket_function
 from lakeport.sql.unsupported_statements import rows_are_not_written
-from lakeport.transactions.statement import CatalogAccess
+from lakeport.transactions.statement import CatalogAccess, Statement
 
 __all__ = ["CatalogProxy"]
 
@@ -46,7 +48,14 @@ _IDENTIFIER = CATALOG + "Identifier"
 
 
 class CatalogProxy(Proxy):
-    """Names, tables and procedures of one catalog. Spark calls it from many threads."""
+    """Names, tables and procedures of one catalog. Spark calls it from many threads.
+
+    Args:
+        jvm: The JVM.
+        registry: The catalogs.
+        catalog: The catalog's name.
+        owners: With whose rights it is read, where it is found through a view.
+    """
 
     class Java:
         implements: ClassVar[list[str]] = [
@@ -57,17 +66,18 @@ class CatalogProxy(Proxy):
             CALLED_IN_WORDS,
         ]
 
-    def __init__(self, jvm: Jvm, registry: CatalogRegistry, catalog: str) -> None:
+    def __init__(self, jvm: Jvm, registry: CatalogRegistry, catalog: str, owners: OwnersCatalog | None = None) -> None:
         super().__init__(jvm)
         self._registry = registry
         self._catalog = catalog
+        self._owners = owners
 
     def initialize(self, name: str, options: JavaObject) -> None:
         """Does nothing: the registry has the configuration."""
 
     def name(self) -> str:
-        """The catalog's name."""
-        return self._catalog
+        """The catalog's name, in the text of a view that which it has there."""
+        return self._catalog if self._owners is None else self._owners.name
 
     def capabilities(self) -> JavaObject:
         """No optional capabilities."""
@@ -170,7 +180,7 @@ class CatalogProxy(Proxy):
         if write is not None:
             return self._load_written(self._ident(asked), write)
         version = table_version(asked.version)
-        access = statement_of_thread(self._jvm, self._registry, asked.statement).access(self._catalog)
+        access = self._statement(asked.statement).access(self._catalog)
         options = {key.lower(): text for key, text in asked.options.items()}
         try:
             name = full_name(self._catalog, asked.namespace, asked.name)
@@ -183,7 +193,7 @@ class CatalogProxy(Proxy):
                 raise
             if version is not None:
                 raise NotSupportedError(f"the view {view.name} has no older versions; leave out AS OF") from None
-            return view_relation(self._jvm, self._catalog, view)
+            return view_relation(self._jvm, self._catalog, view, self._names_below(access, view))
 
     def loadChangelog(self, ident: JavaObject, context: JavaObject, options: JavaObject) -> Proxy:
         """The changes of a table in a range of versions (Spark 4.2 and later)."""
@@ -326,7 +336,22 @@ class CatalogProxy(Proxy):
         return self._jvm.cls(_IDENTIFIER).of(self._jvm.strings(asked.namespace), asked.name)
 
     def _access(self) -> CatalogAccess:
-        return statement_of_thread(self._jvm, self._registry).access(self._catalog)
+        return self._statement().access(self._catalog)
+
+    def _statement(self, name: str | None = None) -> Statement:
+        found = statement_of_thread(self._jvm, self._registry, name)
+        return found if self._owners is None else self._owners.statement(found)
+
+    def _names_below(self, access: CatalogAccess, view: ViewDefinition) -> OwnersNames | None:
+        """Names by which the text of a view finds catalogs with the rights of its owner; ``None``: their own ones."""
+        owner = access.statement.below(access, view).view_owner
+        if owner is None:
+            return None
+
+        def make(owners: OwnersCatalog) -> JavaObject:
+            return for_java(self._jvm, CatalogProxy(self._jvm, self._registry, owners.catalog, owners))
+
+        return OwnersNames(self._jvm, self._registry.names(), access.statement, owner, make)
 
     def _schema(self, parts: list[str]) -> str:
         access = self._access()
@@ -345,7 +370,7 @@ class CatalogProxy(Proxy):
 
     def _known(self) -> KnownAnswers:
         found = {
-            "name": answers.plain(self._catalog),
+            "name": answers.plain(self.name()),
             "capabilities": answers.string_set([]),
             "defaultNamespace": answers.array("java.lang.String", [answers.plain("default")]),
             "tableStateOptionKeys": answers.string_set(self._registry.plugins.column_options),
@@ -357,4 +382,4 @@ class CatalogProxy(Proxy):
         )
 
     def _identity(self) -> object:
-        return ("catalog", self._catalog)
+        return ("catalog", self.name())

@@ -24,7 +24,7 @@ from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.write.distribution import insert_layout
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.truncate import truncate
-from lakeport.spark.write.write_builder import WriteBuilderProxy
+from lakeport.spark.write.write_builder import WriteBuilderProxy, WriteStarts
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
 
@@ -57,7 +57,7 @@ class _SameTableProxy(StagedTableProxy):
         insert = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
         self.written = True
         layout = insert_layout(self._table.plan.access, self._resolved)
-        return WriteBuilderProxy(self._jvm, self._resolved, lambda _: insert(Overwrite()), info.schema(), layout)
+        return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(lambda _: insert(Overwrite())), info, layout)
 
     def commitStagedChanges(self) -> None:
         """Takes the rows away where no query has replaced them."""

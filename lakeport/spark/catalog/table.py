@@ -11,7 +11,7 @@ from py4j.java_gateway import JavaObject
 
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
-from connector_spi.optional.streaming import SupportsStreaming
+from connector_spi.optional.streaming import SupportsStreaming, SupportsStreamingInsert
 from connector_spi.optional.writing import SupportsInsert, SupportsOverwrite
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
@@ -34,7 +34,7 @@ from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.merge import MergeTarget
 from lakeport.spark.write.row_level import RowLevelOperationProxy, merge_command
 from lakeport.spark.write.truncate import truncate
-from lakeport.spark.write.write_builder import WriteBuilderProxy
+from lakeport.spark.write.write_builder import WriteBuilderProxy, WriteStarts
 
 __all__ = ["TableProxy", "table_abilities"]
 
@@ -145,7 +145,13 @@ class TableProxy(Proxy):
         statement = self._table.plan.access.statement
         begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
         layout = insert_layout(self._table.plan.access, self._resolved)
-        return WriteBuilderProxy(self._jvm, self._resolved, begin, info.schema(), layout)
+        return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(begin, self._begin_epoch), info, layout)
+
+    def _begin_epoch(self) -> SparkInsert:
+        """Of a streaming query, which has the table loaded for as long as it runs."""
+        statement = self._table.plan.access.statement
+        statement.lease.release_if_unread()
+        return SparkInsert(statement.apart(), self._resolved, self._metadata.visible_columns())
 
     def truncateTable(self, *options: JavaObject) -> bool:
         """``TRUNCATE TABLE``, which has no ``options`` yet; Spark 4.3 and later passes a map."""
@@ -195,6 +201,8 @@ class TableProxy(Proxy):
     def _capabilities(self) -> tuple[str, ...]:
         metadata = self._table.plan.access.metadata
         writes = ["BATCH_WRITE"] if isinstance(metadata, SupportsInsert) else []
+        if isinstance(metadata, SupportsStreamingInsert):
+            writes.append("STREAMING_WRITE")
         overwrites = _OVERWRITES if isinstance(metadata, SupportsOverwrite) else ()
         return ("BATCH_READ", *(["MICRO_BATCH_READ"] if self._is_streamed() else []), *writes, *overwrites)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import NotSupportedError
@@ -9,6 +11,7 @@ from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.definitions import ViewDefinition
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.types import spark_schema_json
+from lakeport.spark.catalog.owners import OwnersNames
 from lakeport.sql.view_text import SparkView, spark_view
 from lakeport.transactions.statement import CatalogAccess
 
@@ -24,14 +27,23 @@ def find_view(access: CatalogAccess, name: CatalogSchemaTableName) -> ViewDefini
     return access.tables.view(access.begun, access.session, name.schema_table)
 
 
-def view_relation(jvm: Jvm, catalog: str, view: ViewDefinition) -> JavaObject:
+def view_relation(jvm: Jvm, catalog: str, view: ViewDefinition, names: OwnersNames | None = None) -> JavaObject:
     """The view as a relation that each version of Spark expands: a ``V1Table`` around a ``CatalogTable``.
+
+    Args:
+        jvm: The JVM.
+        catalog: The catalog of the view.
+        view: The view.
+        names: Of catalogs with the rights of the view's owner; ``None`` where the text keeps their own ones.
 
     Raises:
         NotSupportedError: Its text cannot be expressed in Spark's SQL; the message shows the text and the part.
     """
     read = spark_view(catalog, view)
     _check_parses(jvm, view, read)
+    if names is not None:
+        text, within = names.renamed(read.text, read.catalog)
+        read = replace(read, text=text, catalog=within)
     identifier = jvm.cls(_CATALYST + "TableIdentifier")
     given = {
         "identifier": identifier(view.name.table, jvm.some(view.name.schema), jvm.some(catalog)),

@@ -45,6 +45,12 @@ class SparkEnvironment(Protocol):
     def uses_column_statistics(self) -> bool:
         """The optimizer goes by statistics of columns."""
 
+    def joins_by_partitioning(self) -> bool:
+        """Joins may go by how the rows of scans lie."""
+
+    def joins_other_bucket_counts(self) -> bool:
+        """They may also where two tables have different numbers of buckets."""
+
     def new_counters(self) -> TaskCounters:
         """What tasks can count into."""
 
@@ -106,6 +112,14 @@ class JvmEnvironment:
     def uses_column_statistics(self) -> bool:
         """The session's ``spark.sql.cbo.enabled``, or ``spark.sql.cbo.planStats.enabled``."""
         return self._files.column_statistics
+
+    def joins_by_partitioning(self) -> bool:
+        """The session's ``spark.sql.sources.v2.bucketing.enabled``."""
+        return self._files.partitioning
+
+    def joins_other_bucket_counts(self) -> bool:
+        """The session's ``spark.sql.sources.v2.bucketing.allowCompatibleTransforms.enabled``."""
+        return self._files.compatible_buckets
 
     def new_counters(self) -> TaskCounters:
         """An accumulator."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,12 +9,15 @@ import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.optional.aggregation import AggregateKind, Aggregation, SupportsAggregation
+from connector_spi.optional.partitioning import TablePartitioning
 from connector_spi.optional.top_n import SortItem
 from connector_spi.predicate import Constraint, TupleDomain, references
 from lakeport.planning.scan_plan import PlannedSplits, plan_splits
 from lakeport.spark.bridge.types import arrow_schema
 from lakeport.spark.scan.aggregates import grouped_schema
 from lakeport.spark.scan.environment import SparkEnvironment
+from lakeport.spark.scan.partitioning.pushdown_round import PushdownRound
+from lakeport.spark.scan.partitioning.table_layout import TableLayout
 from lakeport.spark.scan.pushdown import Translated
 from lakeport.spark.scan.reader_choice import EarlyPlanning, PlannedScan, TaskRead, in_reading_order
 from lakeport.spark.scan.scan import PushedScan, Scan, ScannedTable
@@ -24,7 +26,7 @@ from lakeport.spark.tasks.row_predicate import Junction
 from lakeport.spark.tasks.task import TaskWork
 from lakeport.spark.tasks.top_n import SortKey, TopN
 
-__all__ = ["OfferedPredicate", "PushdownRound", "PushedState"]
+__all__ = ["OfferedPredicate", "PushedState"]
 
 _MOST_FIRST_ROWS = 100_000
 """Tasks keep so many rows in memory to choose the first ones; Spark sorts more of them."""
@@ -45,38 +47,6 @@ class OfferedPredicate:
     left: bool
 
 
-class PushdownRound:
-    """The scans that one run of Spark's optimizer builds: it makes all builders before it pushes anything into one.
-
-    Where a query has several scans, one may be read by what a filter leaves of another (dynamic partition pruning,
-    Bloom filters). Spark tries that only where it sees the filter in its own plan (``PartitionPruning``).
-    """
-
-    _of_thread = threading.local()
-
-    def __init__(self) -> None:
-        self._scans = 0
-        self._pushes = False
-
-    @classmethod
-    def join(cls) -> PushdownRound:
-        """The round that a new builder belongs to: a run of the optimizer stays in one thread."""
-        found: PushdownRound | None = getattr(cls._of_thread, "round", None)
-        if found is None or found._pushes:
-            found = cls._of_thread.round = cls()
-        found._scans += 1
-        return found
-
-    def begin_pushing(self) -> None:
-        """No builder belongs to it from now on."""
-        self._pushes = True
-
-    @property
-    def is_alone(self) -> bool:
-        """There is one scan of ours in the query."""
-        return self._scans == 1
-
-
 class PushedState:
     """Collects what Spark pushes into one scan.
 
@@ -84,12 +54,20 @@ class PushedState:
         table: The table.
         environment: Spark.
         together: The scans that are built with this one.
+        layout: How the table's rows lie; ``None`` where no join may go by it.
     """
 
-    def __init__(self, table: ScannedTable, environment: SparkEnvironment, together: PushdownRound) -> None:
+    def __init__(
+        self,
+        table: ScannedTable,
+        environment: SparkEnvironment,
+        together: PushdownRound,
+        layout: TableLayout | None = None,
+    ) -> None:
         self._table = table
         self._environment = environment
         self._together = together
+        self._layout = layout
         self._plan = table.plan
         self._early = EarlyPlanning(environment, table.partition_keys)
         self._schema_json = table.schema_json
@@ -228,8 +206,19 @@ class PushedState:
             work=work,
             checked=tuple(one.text for one in self._checked),
             left=tuple(self._left),
+            partitioning=self._partitioning(output.names),
         )
         return Scan(asked, self._environment, planned)
+
+    def _partitioning(self, names: Sequence[str]) -> TablePartitioning | None:
+        """By what rows lie, as far as a join of the query may go by it."""
+        if self._layout is None or self._aggregation is not None:
+            return None
+        found = self._layout.told(self._together.others(self._layout))
+        if found is None:
+            return None
+        bucketed_by = () if found.bucketed_by is None else found.bucketed_by.columns
+        return found if {*found.partitioned_by, *bucketed_by}.issubset(names) else None
 
     def _grouped_scan(self, splits: PlannedSplits) -> Scan:
         plan = self._plan

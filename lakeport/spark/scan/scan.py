@@ -15,6 +15,7 @@ from connector_spi.handles import ColumnHandle, Split
 from connector_spi.metadata import SupportsColumnStatistics, SupportsStatistics
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.event_listener import TableReadEvent
+from connector_spi.optional.partitioning import TablePartitioning
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.statistics import TableStatistics
@@ -26,6 +27,7 @@ from lakeport.scan_facts import PushdownFacts, ScanDescription, ScanFacts, ScanM
 from lakeport.spark.bridge.proxies import digest
 from lakeport.spark.bridge.types import spark_schema_json, task_schema
 from lakeport.spark.scan.environment import SparkEnvironment
+from lakeport.spark.scan.partitioning.keyed_splits import Key, KeyedSplits, keyed_splits
 from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead, choose_reader, may_be_native
 from lakeport.spark.scan.statistics.columns import plausible_columns
 from lakeport.spark.scan.statistics.table import of_columns
@@ -71,6 +73,7 @@ class PushedScan:
         work: What tasks do with the rows.
         checked: Predicates that tasks check, in SQL.
         left: Predicates that Spark checks again, in SQL.
+        partitioning: How rows lie as far as joins of the query may go by it; ``None`` for nothing.
     """
 
     table: ScannedTable
@@ -79,6 +82,7 @@ class PushedScan:
     work: TaskWork
     checked: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    partitioning: TablePartitioning | None = None
 
 
 class Scan:
@@ -98,6 +102,9 @@ class Scan:
         if planned is None and not may_be_native(asked.plan, asked.work):
             self._reader = TaskRead(asked.work)
         self._tasks: list[tuple[Split, ...]] | None = None
+        self._keyed: KeyedSplits | None = None
+        self._is_keyed: bool | None = None
+        self._task_keys: list[Key] | None = None
         self._runtime_filter = TupleDomain[ColumnHandle].all()
         self._counters: TaskCounters | None = None
         self._fingerprint: str | None = None
@@ -151,6 +158,9 @@ class Scan:
             if self._planned is None:
                 plan = self.asked.plan
                 splits = plan_splits(plan, self._runtime_filter)
+                if self._keyed is not None:
+                    self._keyed = self._keyed.again(plan, splits.splits)
+                    splits = replace(splits, splits=tuple(self._keyed.keys))
                 if self._reader is None:
                     self._reader = choose_reader(plan, splits, self.asked.work, self._environment)
                 self._planned = PlannedScan(splits, self._reader)
@@ -161,6 +171,10 @@ class Scan:
         with self._lock:
             if self._tasks is None:
                 splits, how = self.planned().splits.splits, self._environment.packing()
+                if self._keyed is not None:
+                    keyed = self._keyed.tasks(splits, how)
+                    self._task_keys, self._tasks = [key for key, _ in keyed], [task for _, task in keyed]
+                    return self._tasks
                 # What the connector aggregates it mostly takes from footers, which each part would read again.
                 parts = splits if self.asked.plan.aggregation is not None else cut_splits(splits, how)
                 self._tasks = pack_splits(parts, how)
@@ -169,6 +183,23 @@ class Scan:
                     # Spark makes a sum of counts, which over nothing would be NULL: some task has to say 0.
                     self._tasks = [()]
             return self._tasks
+
+    def partitioning(self) -> TablePartitioning | None:
+        """What the rows of each task have in common; ``None`` for nothing. From the first call on tasks keep to it."""
+        with self._lock:
+            asked = self.asked.partitioning
+            if asked is not None and self._is_keyed is None:
+                pays = self.asked.plan.access.engine.storage_partitioning != "ALL"
+                how = self._environment.packing()
+                self._keyed = keyed_splits(self.asked.plan, self.planned().splits, asked, how, pays=pays)
+                self._is_keyed, self._tasks = self._keyed is not None, None
+            return None if self._keyed is None else self._keyed.partitioning
+
+    def task_keys(self) -> list[Key] | None:
+        """The key of each task; ``None`` where tasks have none."""
+        with self._lock:
+            self.tasks()
+            return self._task_keys
 
     def start(self) -> list[tuple[Split, ...]]:
         """The splits of each task, which are about to run."""
@@ -243,6 +274,7 @@ class Scan:
         """What is going to be read."""
         asked = self.asked
         aggregation = asked.work.aggregation
+        by_keys = [] if self._keyed is None else [("partitioned by", str(self._keyed.partitioning))]
         pushdown = PushdownFacts(
             columns_read=len(asked.plan.columns),
             columns_total=len(asked.table.plan.columns),
@@ -252,7 +284,7 @@ class Scan:
             aggregated=None if aggregation is None else str(aggregation),
             limit=asked.work.limit if asked.plan.limit is None else asked.plan.limit,
             first_rows=None if asked.work.top_n is None else str(asked.work.top_n),
-            connector=taken_over(asked.plan),
+            connector=(*taken_over(asked.plan), *by_keys),
         )
         return ScanDescription(self._facts(), pushdown)
 

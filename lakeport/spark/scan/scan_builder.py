@@ -27,8 +27,10 @@ from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, Proxy
 from lakeport.spark.bridge.session_settings import FileSettings
 from lakeport.spark.scan.aggregates import spark_aggregation
 from lakeport.spark.scan.environment import JvmEnvironment
+from lakeport.spark.scan.partitioning.pushdown_round import PushdownRound
+from lakeport.spark.scan.partitioning.table_layout import table_layout
 from lakeport.spark.scan.pushdown import translate
-from lakeport.spark.scan.pushed_state import OfferedPredicate, PushdownRound, PushedState
+from lakeport.spark.scan.pushed_state import OfferedPredicate, PushedState
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_proxy import PREDICATE, PushedPredicates, ScanProxy
 from lakeport.spark.scan.sort_orders import sort_items
@@ -64,7 +66,9 @@ class ScanBuilderProxy(Proxy):
     def __init__(self, jvm: Jvm, table: ScannedTable, files: FileSettings | None = None) -> None:
         super().__init__(jvm)
         self._table = table
-        self._state = PushedState(table, JvmEnvironment(jvm, files), PushdownRound.join())
+        environment = JvmEnvironment(jvm, files)
+        layout = table_layout(table.plan, table.columns, environment)
+        self._state = PushedState(table, environment, PushdownRound.join(layout), layout)
         self._pushed = PushedPredicates()
         self._has_other_average = False
 

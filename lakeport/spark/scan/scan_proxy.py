@@ -26,6 +26,12 @@ from lakeport.spark.bridge.python_tasks import (
     split_reader_factory,
 )
 from lakeport.spark.scan.native import NativeReader
+from lakeport.spark.scan.partitioning.spark_partitioning import (
+    NO_PARTITIONING,
+    keyed_partitions,
+    spark_partitioning,
+    unknown_partitioning,
+)
 from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.scan.reader_choice import NativeRead, TaskRead
 from lakeport.spark.scan.scan import Scan
@@ -42,6 +48,7 @@ _KEPT = frozenset(
         "description",
         "columnarSupportMode",
         "estimateStatistics",
+        "outputPartitioning",
         "pushedPredicates",
         "planInputPartitions",
         "createReaderFactory",
@@ -89,6 +96,7 @@ class ScanProxy(Proxy):
     class Java:
         implements: ClassVar[list[str]] = [
             READ + "SupportsReportStatistics",
+            READ + "SupportsReportPartitioning",
             READ + "SupportsRuntimeV2Filtering",
             READ + "Batch",
             CALLED_IN_WORDS,
@@ -154,6 +162,13 @@ class ScanProxy(Proxy):
             return StatisticsProxy(self._jvm, TableStatistics(), pa.schema([]))
         return StatisticsProxy(self._jvm, self._scan.statistics(), self._scan.asked.output)
 
+    def outputPartitioning(self) -> JavaObject:
+        """How the rows of tasks lie, where a join may go by it; from now on tasks keep to it."""
+        asked = self._scan.asked.partitioning if self._stream is None else None
+        reported = None if asked is None else spark_partitioning(self._jvm, asked)
+        is_reported = reported is not None and self._scan.partitioning() is not None
+        return reported if is_reported else unknown_partitioning(self._jvm)
+
     def filterAttributes(self) -> JavaObject:
         """The columns by which a join may prune while the query runs."""
         reference = self._jvm.cls(_FIELD_REFERENCE)
@@ -182,6 +197,7 @@ class ScanProxy(Proxy):
                     self._partitions = self._native(read).partitions(tasks)
                 else:
                     self._partitions = split_partitions(self._jvm, tasks)
+                self._partitions = self._with_keys(self._partitions)
             return self._partitions
 
     def createReaderFactory(self) -> JavaObject:
@@ -204,11 +220,19 @@ class ScanProxy(Proxy):
             factory = self._factory_words()
             if name == "createReaderFactory":
                 return self.createReaderFactory() if factory is None else json.dumps(factory)
+            if self._scan.task_keys() is not None:
+                return self.planInputPartitions()
             tasks, read = self._scan.start(), self._scan.reader
             if isinstance(read, TaskRead):
                 return json.dumps({"tasks": partition_words(tasks), "factory": factory})
             files = self._native(read).file_words(tasks)
             return self.planInputPartitions() if files is None else json.dumps({"files": files, "factory": factory})
+
+    def _with_keys(self, partitions: JavaObject) -> JavaObject:
+        keys, by = self._scan.task_keys(), self._scan.asked.partitioning
+        if keys is None or by is None:
+            return partitions
+        return keyed_partitions(self._jvm, partitions, by, self._scan.asked.table.columns, keys)
 
     def _factory_words(self) -> dict[str, str] | None:
         """What Java makes the reader factory of; ``None`` where Python has to make it."""
@@ -232,7 +256,9 @@ class ScanProxy(Proxy):
             found["supportedCustomMetrics"] = answers.array(_METRIC + "CustomMetric")
         if self._is_in_words and self._scan.chosen_reader is not None:
             found["columnarSupportMode"] = answers.constant(_COLUMNAR_MODE, self._columnar_mode())
-        if self._is_in_words and self._scan.is_planned:
+        if self._scan.asked.partitioning is None:
+            found["outputPartitioning"] = NO_PARTITIONING
+        if self._is_in_words and self._scan.is_planned and self._scan.asked.partitioning is None:
             found["description"] = answers.plain(self.description())
         in_words = _IN_WORDS if self._is_in_words else frozenset[str]()
         changing = frozenset({"filter", "toMicroBatchStream"})

@@ -9,9 +9,9 @@ from py4j.java_gateway import JavaObject
 from catalog.resolver import ResolvedTable
 from connector_spi.optional.writing import InsertLayout, SupportsInsertLayout
 from connector_spi.schema import ColumnMetadata
+from lakeport.spark.bridge.compiled.bucket_functions import bucket_function_name
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.write.bucket_functions import bucket_function_name
 from lakeport.transactions.statement import CatalogAccess
 
 __all__ = ["DistributedWrite", "insert_layout"]

@@ -8,6 +8,8 @@ from itertools import chain
 
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError
+from connector_spi.optional.page_sink import Fragment
+from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.optional.writing import Overwrite
 from connector_spi.schema import ColumnMetadata
 from lakeport.arrow.write.inserting import BegunInsert, note_written, resolve_target
@@ -53,8 +55,12 @@ class SparkInsert:
             self._begun: BegunInsert | None = BegunInsert(target, seen)
         self.writer = TaskWriter(self._begun.sinks)
 
-    def commit(self, written: Iterable[WrittenRows]) -> None:
-        """Makes the rows visible.
+    def commit(self, written: Iterable[WrittenRows], epoch: StreamEpoch | None = None) -> None:
+        """Makes the rows visible, unless they are the batch of a streaming query that is there already.
+
+        Args:
+            written: What the tasks have written.
+            epoch: The batch.
 
         Raises:
             ConnectorError: The catalog or its storage failed; nothing is visible.
@@ -64,10 +70,12 @@ class SparkInsert:
         fragments = list(chain.from_iterable(one.fragments for one in written))
         with statement_scope(self._statement):
             try:
-                begun.finish(fragments)
+                is_new = _finish(begun, fragments, epoch)
             except BaseException:
                 begun.abort()
                 raise
+            if not is_new:
+                begun.abort()
             self._statement.commit()
         note_written(self._reader, self._name)
 
@@ -77,3 +85,10 @@ class SparkInsert:
         if begun is not None:
             begun.abort()
             self._statement.fail()
+
+
+def _finish(begun: BegunInsert, fragments: Sequence[Fragment], epoch: StreamEpoch | None) -> bool:
+    if epoch is not None:
+        return begun.finish_epoch(fragments, epoch)
+    begun.finish(fragments)
+    return True

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
 from catalog.resolver import ResolvedTable
+from connector_spi.errors import NotSupportedError
 from connector_spi.optional.writing import InsertLayout, Overwrite
 from connector_spi.predicate import TupleDomain
 from lakeport.arrow.write.overwriting import check_whole_partitions
@@ -21,10 +23,24 @@ from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.tasks.writing import written_rows
 from lakeport.spark.write.distribution import DistributedWrite
 from lakeport.spark.write.insert import SparkInsert
+from lakeport.spark.write.stream_write import StreamWriteProxy
 
-__all__ = ["WriteBuilderProxy"]
+__all__ = ["WriteBuilderProxy", "WriteStarts"]
 
 _METRIC = "org.apache.spark.sql.connector.metric."
+
+
+@dataclass(frozen=True, slots=True)
+class WriteStarts:
+    """What begins the writing of rows.
+
+    Attributes:
+        insert: Begins an insert, with what it replaces.
+        epoch: Begins the insert of a streaming query's batch; ``None`` where there are none.
+    """
+
+    insert: Callable[[Overwrite | None], SparkInsert]
+    epoch: Callable[[], SparkInsert] | None = None
 
 
 class WriteBuilderProxy(DistributedWrite):
@@ -33,8 +49,8 @@ class WriteBuilderProxy(DistributedWrite):
     Args:
         jvm: The door to the JVM.
         table: The table.
-        begin: Begins the insert, with what it replaces.
-        schema: Spark's struct of the rows.
+        starts: Begin the insert.
+        info: Spark's ``LogicalWriteInfo``.
         layout: How the rows are dealt out to tasks; ``None`` where it does not matter.
     """
 
@@ -49,14 +65,14 @@ class WriteBuilderProxy(DistributedWrite):
         self,
         jvm: Jvm,
         table: ResolvedTable,
-        begin: Callable[[Overwrite | None], SparkInsert],
-        schema: JavaObject,
+        starts: WriteStarts,
+        info: JavaObject,
         layout: InsertLayout | None = None,
     ) -> None:
         super().__init__(jvm, layout)
         self._table = table
-        self._begin = begin
-        self._schema = schema
+        self._starts = starts
+        self._info = info
         self._overwrite: Overwrite | None = None
 
     def truncate(self) -> WriteBuilderProxy:
@@ -101,9 +117,23 @@ class WriteBuilderProxy(DistributedWrite):
 
     def toBatch(self) -> BatchWriteProxy:
         """Begins: Spark asks for it when it runs the query, before the query's first job."""
-        insert = self._begin(self._overwrite)
+        insert = self._starts.insert(self._overwrite)
         query_writes(self._jvm, insert.abort)
-        return BatchWriteProxy(self._jvm, insert, self._schema)
+        return BatchWriteProxy(self._jvm, insert, self._info.schema())
+
+    def toStreaming(self) -> StreamWriteProxy:
+        """A batch of a streaming query; it begins when it is run.
+
+        Raises:
+            NotSupportedError: The rows would replace others.
+        """
+        name = str(self._table.name)
+        if self._overwrite is not None or self._starts.epoch is None:
+            raise NotSupportedError(
+                f"{name} takes the rows of a streaming query in output mode append only, met complete, in which each "
+                "batch replaces all rows; write them by foreachBatch with overwrite"
+            )
+        return StreamWriteProxy(self._jvm, name, str(self._info.queryId()), self._starts.epoch, self._info.schema())
 
     def supportedCustomMetrics(self) -> JavaObject:
         """None."""

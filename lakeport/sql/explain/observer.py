@@ -41,9 +41,16 @@ class QueryObserver:
     def scans(self) -> tuple[ExplainedScan, ...]:
         """The scans, in the order in which they were built."""
         shown = [scan for key, scan in self._built.items() if not self._runs or key in self._started]
-        return tuple(ExplainedScan(scan.fingerprint, scan.described(), scan.metrics()) for scan in shown)
+        return tuple(_explained(scan) for scan in shown)
 
     def close(self) -> None:
         """Releases what the tasks report to."""
         for scan in self._built.values():
             scan.stop_counting()
+
+
+def _explained(scan: ObservedScan) -> ExplainedScan:
+    described = scan.described()
+    # What tasks counted is of rows that are hidden, too.
+    metrics = None if described.facts.summary.is_confidential else scan.metrics()
+    return ExplainedScan(scan.fingerprint, described, metrics)

@@ -34,12 +34,14 @@ class ExplainRequest:
         analyze: It is run.
         kind: ``LOGICAL``, ``DISTRIBUTED``, ``VALIDATE`` or ``IO``.
         json: The answer is JSON, else text.
+        dialect: Of the statement: Spark's, or the engine's own.
     """
 
     query: str
     analyze: bool = False
     kind: str = "DISTRIBUTED"
     json: bool = False
+    dialect: str = "spark"
 
 
 def explain_request(text: str) -> ExplainRequest | None:

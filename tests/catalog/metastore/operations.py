@@ -1,4 +1,4 @@
-"""Every call of the metastore's three sides, with arguments by their types: for tests that break each of them."""
+"""Every call of the metastore's four sides, with arguments by their types: for tests that break each of them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from catalog.metastore.client import MetastoreClient, MetastoreWriter, TransactionClient
-from catalog.metastore.compactions import CompactionKind
+from catalog.metastore.compactions import CompactionJob, CompactionKind
 from catalog.metastore.factory import Metastore
+from catalog.metastore.grants import GrantClient
 from catalog.metastore.model import ColumnStatistics, Database, FieldSchema, Parameters, Partition, Table
 from catalog.metastore.testing.objects import STORAGE
 from catalog.metastore.transactions import LockComponent, LockOperation, ValidTransactions
+from connector_spi.names import SchemaTableName
 from connector_spi.predicate import Domain, TupleDomain
+from connector_spi.security import Principal, Privilege, PrivilegeGrant, RoleGrant
 
 Operation = Callable[[Metastore], object]
 
@@ -41,15 +44,28 @@ _SAMPLES: dict[str, object] = {
     "TupleDomain[str]": TupleDomain.with_column_domains({"p": Domain.single_value(pa.string(), "1")}),
     "ValidTransactions": ValidTransactions(1),
     "CompactionKind": CompactionKind.MINOR,
+    "CompactionJob": CompactionJob(1, DATABASE, TABLE, None, CompactionKind.MINOR),
     "str | None": NAMES[0],
     "LockOperation": LockOperation.UPDATE,
+    "SchemaTableName": SchemaTableName(DATABASE, TABLE),
+    "Principal": Principal.user("bob"),
+    "Principal | None": Principal.user("bob"),
+    "RoleGrant": RoleGrant("r", Principal.user("bob")),
+    "Sequence[PrivilegeGrant]": [
+        PrivilegeGrant(SchemaTableName(DATABASE, TABLE), Privilege.SELECT, Principal.user("bob"))
+    ],
 }
 _BY_NAME: dict[str, object] = {"database": DATABASE, "columns": ["id"], "partitions": NAMES}
 
 
 def all_operations() -> dict[str, Operation]:
-    """Each abstract method of the three sides by its name, as one call of it."""
-    sides = (("reads", MetastoreClient), ("writes", MetastoreWriter), ("transactions", TransactionClient))
+    """Each abstract method of the four sides by its name, as one call of it."""
+    sides = (
+        ("reads", MetastoreClient),
+        ("writes", MetastoreWriter),
+        ("transactions", TransactionClient),
+        ("grants", GrantClient),
+    )
     return {
         f"{side}.{name}": _operation(side, name, inspect.signature(getattr(contract, name)))
         for side, contract in sides
@@ -58,10 +74,12 @@ def all_operations() -> dict[str, Operation]:
 
 
 def _operation(side: str, name: str, signature: inspect.Signature) -> Operation:
-    arguments = [_sample(one) for one in list(signature.parameters.values())[1:]]
+    parameters = list(signature.parameters.values())[1:]
+    named = {one.name: _sample(one) for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
+    arguments = [_sample(one) for one in parameters if one.name not in named]
 
     def call(metastore: Metastore) -> object:
-        return getattr(getattr(metastore, side), name)(*arguments)
+        return getattr(getattr(metastore, side), name)(*arguments, **named)
 
     return call
 

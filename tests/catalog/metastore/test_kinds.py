@@ -126,5 +126,6 @@ def test_a_plugin_that_fails_is_named_and_hinders_no_other() -> None:
     assert parse_properties(kinds.properties, {"hive.metastore": "embedded"}, str).get(kinds.kind) == "embedded"
 
 
-def test_the_embedded_kind_has_one_property() -> None:
-    assert [one.name for one in EmbeddedMetastoreFactory().properties] == ["hive.metastore.embedded.path"]
+def test_the_properties_of_the_embedded_kind() -> None:
+    names = ["hive.metastore.embedded.path", "hive.metastore.embedded.users-in-admin-role"]
+    assert [one.name for one in EmbeddedMetastoreFactory().properties] == names

@@ -350,12 +350,6 @@ def test_compactions_are_asked_for_and_shown(embedded: EmbeddedTransactions) -> 
         metastore.close()
 
 
-def test_an_embedded_metastore_compacts_nothing(embedded: EmbeddedTransactions) -> None:
-    with pytest.raises(NotSupportedError, match="no workers"):
-        embedded.request_compaction("d", "t", None, CompactionKind.MAJOR)
-    assert embedded.show_compactions("d", "t") == []
-
-
 class HiveFour(HiveThree):
     """Hive 4 does not say in fields which compaction is in the way."""
 

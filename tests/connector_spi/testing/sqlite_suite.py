@@ -33,6 +33,7 @@ class SqliteConformance(ConnectorConformance):
             Behaviour.PARTITION_LISTING,
             Behaviour.PARTITION_PRUNING,
             Behaviour.STREAMING,
+            Behaviour.STREAMING_INSERT,
             Behaviour.TOP_N,
             Behaviour.TYPE_BOOLEAN,
             Behaviour.TYPE_DATE,

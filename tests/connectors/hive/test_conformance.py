@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import pyarrow as pa
@@ -24,11 +24,9 @@ class HiveConformance(FileTablesConformance):
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.LIMIT,
             Behaviour.MERGE,
-            Behaviour.SEVERAL_INSERTS,
             Behaviour.SNAPSHOT_ISOLATION,
             Behaviour.STREAMING,
             Behaviour.TIME_TRAVEL,
-            Behaviour.TOP_N,
         }
     )
     # Hive does not read them from files of ORC and Parquet.
@@ -39,6 +37,10 @@ class HiveConformance(FileTablesConformance):
 
     def factory(self) -> ConnectorFactory:
         return HiveFactory()
+
+    def catalog_properties(self) -> Mapping[str, str]:
+        # Tables of any size.
+        return {**super().catalog_properties(), "hive.top-n-statistics-threshold": "0B"}
 
     def test_abilities_are_claimed_as_they_are_listed(self) -> None:
         """Older states and changes are claimed, too: transactional tables have them, plain ones refuse by name."""

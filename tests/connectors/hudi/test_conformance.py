@@ -26,7 +26,7 @@ class HudiConformance(FileTablesConformance):
             Behaviour.LIMIT,
             Behaviour.MERGE,
             Behaviour.OVERWRITE,
-            Behaviour.TOP_N,
+            Behaviour.STREAMING_INSERT,
             # Avro has no whole numbers of less than 32 bits.
             Behaviour.TYPE_INT8,
             Behaviour.TYPE_INT16,

@@ -15,6 +15,7 @@ import org.apache.hadoop.hive.metastore.HiveMetaStoreClient;
 import org.apache.hadoop.hive.metastore.IMetaStoreClient;
 import org.apache.hadoop.hive.metastore.api.ShowCompactResponseElement;
 import org.apache.hadoop.hive.metastore.security.HadoopThriftAuthBridge;
+import org.apache.hadoop.hive.metastore.txn.service.AcidHouseKeeperService;
 import org.apache.hadoop.hive.ql.txn.compactor.Cleaner;
 import org.apache.hadoop.hive.ql.txn.compactor.Worker;
 
@@ -22,7 +23,7 @@ import org.apache.hadoop.hive.ql.txn.compactor.Worker;
  * Real Hive in one process: its SQL on Tez in local mode, and its metastore, which others reach over Thrift.
  *
  * <p>Each line of the input is a statement in Base64, or a word: "worker" makes the compactions that wait, "cleaner"
- * deletes what is obsolete. Each answer is lines of cells in Base64 ("-" is NULL), and then "ok" or "error" and a text.
+ * deletes what is obsolete, "expire" ends transactions without heartbeats. Each answer is lines of cells in Base64 ("-" is NULL), and then "ok" or "error" and a text.
  */
 public class HiveEngine {
   public static void main(String[] arguments) throws Exception {
@@ -51,6 +52,8 @@ public class HiveEngine {
           work(conf, client);
         } else if (line.equals("cleaner")) {
           clean(conf);
+        } else if (line.equals("expire")) {
+          expire(conf);
         } else {
           run(connection, new String(Base64.getDecoder().decode(line), StandardCharsets.UTF_8), answers);
         }
@@ -109,6 +112,16 @@ public class HiveEngine {
       cleaner.run();
       Thread.sleep(1100);
     }
+  }
+
+  private static void expire(HiveConf conf) throws Exception {
+    HiveConf quick = new HiveConf(conf);
+    quick.set("metastore.txn.timeout", "1s");
+    quick.set("hive.txn.timeout", "1s");
+    Thread.sleep(2100);
+    AcidHouseKeeperService keeper = new AcidHouseKeeperService();
+    keeper.setConf(quick);
+    keeper.run();
   }
 
   private static String encoded(String text) {

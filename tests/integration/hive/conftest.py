@@ -1,4 +1,4 @@
-"""Hive itself, started once for all tests."""
+"""Hive itself, and Trino over its metastore, each started once for all tests."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from connectors.hive.connector import HiveConnector
 from tests.integration.conftest import skip_or_fail
 from tests.integration.hive.engine import HiveEngine, fetch_engine, running_engine
+from tests.integration.hive.trino import Trino, fetch_trino, running_trino, why_no_trino
 from tests.integration.servers import why_no_servers
+from tests.integration.test_transactions import make_hive
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +23,22 @@ def hive_engine(tmp_path_factory: pytest.TempPathFactory, metastore_jars: Path) 
     fetch_engine(folder)
     with running_engine(folder, metastore_jars, folder / "run") as engine:
         yield engine
+
+
+@pytest.fixture(scope="session")
+def trino(tmp_path_factory: pytest.TempPathFactory, hive_engine: HiveEngine) -> Iterator[Trino | None]:
+    """A running Trino over the metastore and the files of Hive; ``None`` where there is no Java for it."""
+    if why_no_trino() is not None:
+        yield None
+        return
+    folder = tmp_path_factory.mktemp("trino")
+    with running_trino(fetch_trino(folder / "jars"), hive_engine.port, folder / "run") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def hive(hive_engine: HiveEngine) -> Iterator[HiveConnector]:
+    """Our connector over Hive's metastore."""
+    connector = make_hive(hive_engine.uri)
+    yield connector
+    connector.shutdown()

@@ -87,6 +87,10 @@ class HiveEngine:
         """Has Hive delete what compactions have made obsolete."""
         self._ask("cleaner")
 
+    def expire(self) -> None:
+        """Has the metastore end transactions that had no heartbeat for two seconds, as it does after its timeout."""
+        self._ask("expire")
+
     def _ask(self, line: str) -> list[tuple[str | None, ...]]:
         assert self._process.stdin is not None
         self._process.stdin.write(line + "\n")

@@ -80,6 +80,38 @@ def test_no_statement_reads_a_denied_table(connect: Open, identity: Identity, te
         rows(connect(identity), text)
 
 
+OWN_READS = [
+    "FROM mem.s.secret",
+    "SELECT count(*) FROM mem.s.open o SEMI JOIN mem.s.secret x USING (id)",
+    "SELECT (SELECT max(word) FROM mem.s.secret) AS word",
+    "WITH x AS (FROM mem.s.secret) SELECT 1 AS one",
+    "FROM (PIVOT mem.s.secret ON id IN (1) USING max(word))",
+    "FROM mem.s.secret AT (VERSION => 1)",
+    'FROM mem.s."secret$snapshots"',
+    "EXPLAIN FROM mem.s.secret",
+]
+
+
+@pytest.mark.parametrize("text", OWN_READS)
+def test_no_statement_of_duckdb_reads_a_denied_table(connect: Open, text: str) -> None:
+    with pytest.raises(AccessDeniedError, match=r"Access Denied: Cannot select from"):
+        connect(ANALYST).sql(text, dialect="duckdb")
+
+
+def test_rows_are_filtered_and_values_masked_in_duckdb_s_sql(connect: Open) -> None:
+    session = connect(ANALYST)
+    found = session.sql("SELECT * FROM mem.s.orders ORDER BY id", dialect="duckdb").arrow()
+    assert found.to_pylist() == [
+        {"id": 1, "region": "eu", "ssn": "XXX-XX-3333", "amount": 10},
+        {"id": 3, "region": "eu", "ssn": "XXX-XX-5555", "amount": 30},
+    ]
+    for hidden in ("SELECT max(note) FROM mem.s.orders", "SELECT orders.note FROM mem.s.orders"):
+        with pytest.raises(ConnectorError, match="note"):
+            session.sql(hidden, dialect="duckdb")
+    asked = "SELECT count(*) FROM mem.s.orders WHERE ssn = '111-22-3333' OR region = 'us'"
+    assert session.sql(asked, dialect="duckdb").fetchall() == [(0,)]
+
+
 def test_no_call_reads_a_denied_table(connect: Open) -> None:
     session = connect(ANALYST)
     calls: list[Callable[[], object]] = [

@@ -1,6 +1,6 @@
 """Calls of functions over the columns of ``random_table``, of which no value makes either engine fail."""
 
-__all__ = ["CALLS"]
+__all__ = ["CALLS", "CLOSE_CALLS"]
 
 CALLS = """
 upper(split_part(t, ',', 1)), upper('straße ä'), lower('ÄΟ-x'), ucase(t), lower(replace(t, 'Ελλάδα', '')), lcase('ÄB')
@@ -32,6 +32,7 @@ regexp_replace(t, '.', '-')
 regexp_extract(s, '(a)(b)?', 1), regexp_extract(s, '([a-z]+),([a-z]+)', 2), regexp_extract(s, '[0-9]+', 0)
 regexp_extract(s, '(b)')
 split(s, ','), split(s, ' '), split(s, '\\\\.'), split(t, 'ab')
+nanvl(r, r), nanvl(r, f), nanvl(f, r)
 sqrt(f), sqrt(k), sqrt(m), sign(f), signum(m), sign(n), isnan(f), nanvl(f, g), rint(f)
 ceil(CASE WHEN abs(f) < 1e9 THEN f END), floor(CASE WHEN abs(f) < 1e9 THEN f END), ceil(m), floor(m), ceiling(k)
 floor(n), ceil(w), floor(w), floor(b)
@@ -89,6 +90,10 @@ CAST(CAST(at AS STRING) AS TIMESTAMP_NTZ), CAST(CAST(z AS STRING) AS TIMESTAMP)
 CAST(CASE WHEN abs(f) < 1000 THEN f END AS INT), CAST(CASE WHEN abs(f) < 1000 THEN f END AS BIGINT)
 CAST(CASE WHEN abs(f) < 1000 THEN f END AS DECIMAL(10, 2))
 CAST(CASE WHEN abs(f) < 1e16 THEN f END AS DECIMAL(30, 8)), CAST(CASE WHEN abs(g) < 100 THEN g END AS TINYINT)
+try_cast(n AS SMALLINT), try_cast(b AS INT), try_cast(f AS INT), try_cast(f AS BIGINT), try_cast(m AS TINYINT)
+try_cast(w AS DECIMAL(12, 3)), try_cast(v AS BIGINT), try_cast(r AS SMALLINT), try_cast(k AS STRING)
+try_cast(s AS INT), try_cast(t AS BIGINT), try_cast(s AS BOOLEAN), try_cast(CAST(n AS STRING) AS SMALLINT)
+try_cast(CASE WHEN abs(f) < 1e16 THEN f END AS DECIMAL(10, 2)), try_cast(CAST(b AS STRING) AS DECIMAL(12, 2))
 size(ai), cardinality(ai), size(map), array_size(at2), array_contains(ai, 1), array_contains(ai, k)
 array_contains(at2, 'a'), array_position(ai, 2)
 array_max(ai), array_min(ai), array_max(at2), array_max(af), array_min(af), sort_array(ai), sort_array(at2)
@@ -102,3 +107,11 @@ f = g, f < g, f > 1, day < day2, s < t, m > w, k = m, at > day, z > '2000-01-01 
 split_part(t, 'Ελ', 1) ILIKE 'A%', split_part(t, 'Ελ', 1) ILIKE '%B'
 """.strip().splitlines()
 """Lists of expressions."""
+
+CLOSE_CALLS = """
+exp(f), exp(k), exp(m), exp(r), ln(f), ln(k), ln(m), log(f), log(2, f), log(k, g), log(0.5D, k), log10(f), log10(k)
+log2(f), log2(k), power(f, 2), power(k, k), pow(f, g), power(m, 0.5), pow(k, f), cbrt(f), cbrt(k), cbrt(w)
+sin(f), cos(g), tan(f), cot(k), cot(f), asin(f), acos(f), atan(f), atan2(f, g), atan2(k, 0), sinh(k), cosh(k), tanh(f)
+degrees(f), degrees(k), radians(f), radians(m)
+""".strip().splitlines()
+"""Lists of expressions whose last digits Java and C may round apart."""

@@ -54,6 +54,7 @@ def random_table(rows: int, seed: int) -> pa.Table:
             lambda: made.some(lambda: {"x": rnd.randrange(9), "y": made.text()}),
             pa.list_(pa.struct([("x", pa.int32()), ("y", pa.string())])),
         ),
+        "r": (made.double, pa.float32()),
     }
     found = {"id": pa.array(range(rows), pa.int64())}
     for name, (make, kind) in columns.items():

@@ -59,6 +59,13 @@ _DECIMALS = pa.table(
                       pa.decimal128(30, 10)),
     }
 )  # fmt: skip
+_ZEROS = pa.table(
+    {
+        "id": pa.array([1, 2, 3, 4, 5, 6, 7], pa.int32()),
+        "f": [-0.0, 0.0, float("nan"), -float("nan"), 1.5, None, -0.0],
+        "g": pa.array([-0.0, 0.0, float("nan"), float("inf"), 1.5, None, -0.0], pa.float32()),
+    }
+)
 QUERIES = (
     "SELECT * FROM mem.s.t ORDER BY Big",
     "SELECT id, Big FROM mem.s.t ORDER BY id",
@@ -176,6 +183,42 @@ QUERIES = (
     "SELECT W * 1.5 AS a, (w + v) * 2 AS c FROM mem.s.d WHERE n = 1 OR n = -7 ORDER BY n",
     "SELECT ID FROM (SELECT id AS Id, s AS Name FROM mem.s.t) x WHERE Name IS NULL",
     "SELECT * FROM (SELECT id AS Id, s AS Name FROM mem.s.t) x ORDER BY Name",
+    "SELECT yes, sort_array(collect_list(n)) AS a, sort_array(collect_set(s)) AS b, sort_array(array_agg(d)) AS c, "
+    "sort_array(collect_list(DISTINCT n)) AS e, sort_array(collect_list(n) FILTER (WHERE id > 1)) AS g, "
+    "size(collect_list(f)) AS h FROM mem.s.t GROUP BY yes ORDER BY yes",
+    "SELECT collect_list(n) AS a, collect_set(s) AS b FROM mem.s.t WHERE id > 100",
+    "SELECT id, collect_list(a) AS a, collect_list(s.a) AS b FROM mem.s.n GROUP BY id ORDER BY id",
+    "SELECT count(n, s) AS a, count(DISTINCT n, s) AS b, count(n, s, id) FILTER (WHERE yes) AS c FROM mem.s.t",
+    "SELECT concat_ws(s) AS a, concat_ws('-') AS b FROM mem.s.t ORDER BY Big",
+    "SELECT n, yes, count(*) AS c, grouping_id(n, yes) AS g FROM mem.s.t GROUP BY n, yes WITH ROLLUP "
+    "ORDER BY g, n, yes",
+    "SELECT n, yes, sum(Big) AS c, grouping_id() AS g FROM mem.s.t GROUP BY 1, 2 WITH CUBE ORDER BY g, n, yes, c",
+    "SELECT /*+ BROADCAST(t) */ max(id) AS m FROM mem.s.t t",
+    "SELECT id, el FROM mem.s.n LATERAL VIEW OUTER explode(a) x AS el ORDER BY id, el",
+    "SELECT id, p, el + 1 AS e FROM mem.s.n LATERAL VIEW posexplode(a) x AS p, el ORDER BY id, p",
+    "SELECT id, p, kk, vv FROM mem.s.n LATERAL VIEW OUTER posexplode(m) x AS p, kk, vv ORDER BY id, p",
+    "SELECT id, kk, vv, x2.el FROM mem.s.n LATERAL VIEW explode(w) x AS kk, vv LATERAL VIEW OUTER explode(a) x2 AS el "
+    "ORDER BY id, kk, el",
+    "SELECT u.id, t.s, el FROM mem.s.n u JOIN mem.s.t t ON u.id = t.id LATERAL VIEW OUTER explode(u.a) x AS el "
+    "WHERE el IS NULL OR el > 1 ORDER BY u.id, el",
+    "SELECT id, explode_outer(a) AS el FROM mem.s.n ORDER BY id, el",
+    "SELECT id, r.x AS x FROM mem.s.n LATERAL VIEW explode_outer(l) q AS r ORDER BY id",
+    "SELECT el, count(*) AS c FROM mem.s.t LATERAL VIEW explode(split('a,b', ',')) x AS el GROUP BY el ORDER BY el",
+    "SELECT f, count(*) AS c, sum(id) AS s FROM mem.s.z GROUP BY f ORDER BY f",
+    "SELECT g, count(*) AS c FROM mem.s.z WHERE id = 7 GROUP BY g",
+    "SELECT f * 2 AS x, max(id) AS m, count(*) AS c FROM mem.s.z GROUP BY f * 2 HAVING f * 2 < 9 ORDER BY x",
+    "SELECT f, g, count(*) AS c, grouping(f) AS b FROM mem.s.z GROUP BY f, g WITH ROLLUP ORDER BY b, f, g, c",
+    "SELECT DISTINCT f FROM mem.s.z ORDER BY f",
+    "SELECT DISTINCT g, f FROM mem.s.z WHERE id < 3",
+    "SELECT f FROM mem.s.z WHERE id <> 2 UNION SELECT f FROM mem.s.z WHERE id = 1 ORDER BY f",
+    "SELECT f FROM mem.s.z INTERSECT SELECT f FROM mem.s.z WHERE id <> 2 ORDER BY f",
+    "SELECT f FROM mem.s.z EXCEPT SELECT f FROM mem.s.z WHERE id > 2 AND id < 7 ORDER BY f",
+    "SELECT f, 1 AS o FROM mem.s.z WHERE id = 1 UNION ALL SELECT f, 2 FROM mem.s.z WHERE id = 2 ORDER BY o",
+    "SELECT count(DISTINCT f) AS c, max(f) AS m, min(f) AS n, max(g) AS o, sum(DISTINCT id) AS s FROM mem.s.z "
+    "WHERE id > 2 AND id < 7",
+    "SELECT a.id, b.id AS o FROM mem.s.z a JOIN mem.s.z b ON a.f = b.f ORDER BY a.id, o",
+    "SELECT id, f = 0 AS z, f > 1e300 AS n, f IN (0, 1.5) AS i, rank() OVER (ORDER BY f) AS r, "
+    "count(*) OVER (PARTITION BY g) AS p FROM mem.s.z ORDER BY id",
     "SHOW CATALOGS LIKE 'm*'",
     "SHOW SCHEMAS IN mem",
     "SHOW TABLES IN mem.s",
@@ -191,6 +234,7 @@ def engines(spark: SparkSession) -> Iterator[tuple[Session, DuckDbEngine]]:
         memory.insert(SchemaTableName("s", "t"), _ROWS.slice(2))
         put(memory, "n", _NESTED)
         put(memory, "d", _DECIMALS)
+        put(memory, "z", _ZEROS)
         engine = DuckDbEngine(session.catalogs)
         yield session, engine
         engine.close()

@@ -117,6 +117,10 @@ def test_a_view_of_views_of_spark(shop: Shop) -> None:
     found = shop.check("SELECT k, c FROM hive.shop.outer_view ORDER BY k")
     assert [row["k"] for row in found] == [1, 2, 3, 9]
     shop.check("WITH orders AS (SELECT 1 AS one) SELECT one, k FROM orders, hive.shop.outer_view ORDER BY k")
+    lines = "LEFT JOIN hive.shop.orders o ON o.id = a.k ORDER BY a.k"
+    own = f"SELECT a.k, b.c, o.name FROM hive.shop.outer_view a JOIN hive.shop.outer_view b USING (k) {lines}"
+    expected = f"SELECT a.k, a.c, o.name FROM hive.shop.outer_view a {lines}"
+    assert shop.engine.plan_own(own).arrow().to_pylist() == shop.check(expected)
 
 
 def test_a_view_of_trino(shop: Shop) -> None:

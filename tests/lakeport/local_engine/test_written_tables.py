@@ -91,3 +91,14 @@ def test_what_is_refused_changes_nothing(
     with pytest.raises(error, match=words):
         session.sql(text)
     assert rows(session) == [(1, "a", 1), (2, "b", 1), (3, "b", 2)]
+
+
+def test_files_are_counted_with_no_spark(session: LocalSession) -> None:
+    shown = session.sql("ANALYZE TABLE hive.s.t PARTITION (ds = 'b', n) COMPUTE STATISTICS NOSCAN").fetchall()
+    assert shown
+    reads = hive(session).metastore.reads
+    entries = reads.get_partitions_by_names("s", "t", ["ds=b/n=1", "ds=b/n=2"])
+    for one in entries:
+        place = Path(str(one.storage.location).removeprefix("file://"))
+        [file] = [path for path in place.iterdir() if path.is_file()]
+        assert (one.parameters["numFiles"], one.parameters["totalSize"]) == ("1", str(file.stat().st_size))

@@ -125,6 +125,9 @@ class _Engine(Engine[_Texts]):
     def show_stats(self, name: str, lease: ReadLease | None = None) -> _Texts:
         return self.plan("stats " + name)
 
+    def rows_of(self, table: pa.Table) -> _Texts:
+        return self.plan(" ".join(map(str, table.columns)) or "done")
+
     def explain(self, request: ExplainRequest, lease: ReadLease | None = None) -> _Texts:
         return self.plan("explained" + request.query.strip())
 

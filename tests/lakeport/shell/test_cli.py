@@ -135,6 +135,20 @@ def test_ctrl_c_cancels_and_ends(catalogs: Path) -> None:
 
 
 @pytest.mark.slow
+def test_ctrl_c_cancels_duckdb_and_ends(catalogs: Path) -> None:
+    command = [*COMMAND, "sql", "--catalogs", str(catalogs), "--engine", "duckdb", "--dialect", "duckdb"]
+    text = "SELECT 1 AS first; SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range % 7 = b.range % 5"
+    with subprocess.Popen([*command, text], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == b"first"
+        for _ in range(3):
+            process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"cancelled\n")
+
+
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize("seconds", [0.0, 1.0])
 def test_ctrl_c_while_spark_starts_ends_java(catalogs: Path, tmp_path: Path, seconds: float) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import cast
 
 import pyarrow as pa
@@ -13,8 +14,8 @@ from pyspark.sql import SparkSession
 
 import lakeport
 from catalog.metastore.factory import Metastore
-from catalog.metastore.model import ColumnStatistics
-from connector_spi.errors import ColumnNotFoundError, NotSupportedError
+from catalog.metastore.model import ColumnStatistics, Parameters
+from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError, NotSupportedError
 from connectors.hive.connector import HiveConnector
 from connectors.memory.connector import MemoryConnector
 from lakeport import Session
@@ -116,6 +117,58 @@ def test_partitions(session: Session) -> None:
     assert sorted(rows.values()) == ["1", "1", "2"]
     stats = {row.column_name: row for row in session.sql("SHOW STATS FOR hive.s.keyed").collect()}
     assert (stats["id"].low_value, stats["id"].high_value, stats[None].row_count) == ("1", "4", 4)
+
+
+def sizes(session: Session, names: Sequence[str]) -> dict[str, tuple[str | None, ...]]:
+    found = metastore(session).reads.get_partitions_by_names("s", "parts", names)
+    keys = ("numRows", "numFiles", "totalSize")
+    return {"/".join(one.values): tuple(one.parameters.get(key) for key in keys) for one in found}
+
+
+def bytes_in(folder: Path) -> str:
+    return str(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name[0] not in "._"))
+
+
+def test_some_partitions(session: Session, tmp_path: Path) -> None:
+    create_table(metastore(session), tmp_path, "s", "parts", KEYED, ["p", "ds"])
+    names = metastore(session).reads.get_partition_names("s", "parts")
+    clean = {name: Parameters() for name in names}
+    metastore(session).writes.set_partition_parameters("s", "parts", clean)
+    session.sql("ANALYZE TABLE hive.s.parts PARTITION (p = 1, ds) COMPUTE STATISTICS FOR COLUMNS id")
+    size = bytes_in(tmp_path / "s" / "parts" / "p=1")
+    default = "__HIVE_DEFAULT_PARTITION__"
+    assert sizes(session, names) == {
+        "1/a/b": ("2", "1", size),
+        "2/c": (None,) * 3,
+        f"{default}/{default}": (None,) * 3,
+    }
+    found = metastore(session).reads.get_partition_statistics("s", "parts", names, ["id"])
+    assert [(one.low, one.distinct_count) for [one] in found.values() if one.distinct_count is not None] == [(1, 2)]
+    session.sql("ANALYZE TABLE hive.s.parts PARTITION (p = NULL) COMPUTE STATISTICS NOSCAN")
+    size = bytes_in(tmp_path / "s" / "parts" / f"p={default}")
+    assert sizes(session, names)[f"{default}/{default}"] == (None, "1", size)
+    session.sql("ANALYZE TABLE hive.s.parts PARTITION (ds, p) COMPUTE STATISTICS NOSCAN")
+    assert {files for _, files, _ in sizes(session, names).values()} == {"1"}
+    with pytest.raises(InvalidArgumentError, match=r"'q' is no partition key, .* expected p, ds"):
+        session.sql("ANALYZE TABLE hive.s.parts PARTITION (q = 1) COMPUTE STATISTICS")
+
+
+def test_files_of_a_transactional_table(session: Session) -> None:
+    """Those that are seen: a delta that an overwrite has replaced is none of them."""
+    session.sql("CREATE TABLE hive.s.acid (id bigint) USING orc TBLPROPERTIES ('transactional' = 'true')")
+    session.sql("INSERT INTO hive.s.acid SELECT * FROM range(10)")
+    session.sql("INSERT OVERWRITE hive.s.acid SELECT * FROM range(3)")
+    session.sql("INSERT INTO hive.s.acid VALUES (7)")
+    session.sql("DELETE FROM hive.s.acid WHERE id = 1")
+    session.sql("ANALYZE TABLE hive.s.acid COMPUTE STATISTICS")
+    entry = metastore(session).reads.get_table("s", "acid")
+    assert entry is not None
+    place = Path(str(entry.storage.location).removeprefix("file:"))
+    seen = [path for path in place.rglob("bucket_*") if "delta_0000001_" not in str(path)]
+    assert entry.parameters["numRows"] == "3"
+    assert "COLUMN_STATS_ACCURATE" not in entry.parameters
+    assert entry.parameters["numFiles"] == str(len(seen))
+    assert entry.parameters["totalSize"] == str(sum(path.stat().st_size for path in seen))
 
 
 def test_catalogs_that_keep_none(session: Session) -> None:

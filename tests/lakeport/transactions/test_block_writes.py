@@ -46,6 +46,11 @@ def ids(session: LocalSession, table: str) -> list[int]:
     return sorted(session.arrow(table).read_all().column("id").to_pylist())
 
 
+def plain_files(folder: Path) -> list[Path]:
+    """All files of the tables ``plain`` and ``other``, hidden ones, too."""
+    return sorted(path for name in ("plain", "other") for path in (folder / "s" / name).rglob("*") if path.is_file())
+
+
 def run(session: LocalSession, writes: dict[str, pa.Table], then: Callable[[], None]) -> None:
     """A block that writes, and does something else at its end."""
     with session.transaction():
@@ -113,16 +118,42 @@ def test_what_was_written_cannot_be_read_before_the_end(session: LocalSession) -
     assert (ids(session, "hive.s.a"), ids(session, "hive.s.b")) == ([1, 2, 3], [1, 2])
 
 
-def test_plain_tables_are_written_alone(session: LocalSession) -> None:
-    session.create_table_as("hive.s.plain", _ROWS)
+def test_plain_tables_are_written_with_others(session: LocalSession) -> None:
+    """Also one table twice, and by replacing rows: as the statements say, one after another."""
+    for name in ("plain", "other"):
+        session.create_table_as(f"hive.s.{name}", _ROWS)
+    run(session, {"hive.s.plain": _MORE, "hive.s.a": _ROWS, "hive.s.other": _MORE}, lambda: None)
+    assert (ids(session, "hive.s.plain"), ids(session, "hive.s.a")) == ([1, 2, 3], [1, 2])
+    assert ids(session, "hive.s.other") == [1, 2, 3]
+    fails(session, {"hive.s.plain": _MORE, "hive.s.a": _MORE})
+    assert (ids(session, "hive.s.plain"), ids(session, "hive.s.a")) == ([1, 2, 3], [1, 2])
     with session.transaction():
-        session.insert("hive.s.plain", _MORE)
-        for table in ("hive.s.a", "hive.s.plain"):
-            with pytest.raises(NotSupportedError, match="not all of them are transactional"):
-                session.insert(table, _ROWS)
-    assert (ids(session, "hive.s.plain"), ids(session, "hive.s.a")) == ([1, 2, 3], [])
-    fails(session, {"hive.s.plain": _MORE})
+        session.insert("hive.s.plain", _ROWS)
+        session.overwrite("hive.s.plain", _MORE)
+        session.insert("hive.s.plain", _ROWS)
     assert ids(session, "hive.s.plain") == [1, 2, 3]
+
+
+@pytest.mark.parametrize("change", ["insert", "overwrite"])
+def test_plain_tables_are_as_before_where_a_commit_fails(session: LocalSession, tmp_path: Path, change: str) -> None:
+    """Of the metastore, after their files were moved."""
+    for name in ("plain", "other"):
+        session.create_table_as(f"hive.s.{name}", _ROWS)
+    before = plain_files(tmp_path)
+    transactions = hive(session).metastore.transactions
+
+    def write() -> None:
+        with session.transaction():
+            getattr(session, change)("hive.s.plain", _MORE)
+            session.insert("hive.s.a", _ROWS)
+            getattr(session, change)("hive.s.other", _MORE)
+            getattr(session, change)("hive.s.other", _ROWS)
+            transactions.abort(max(transactions.get_valid_transactions().open))
+
+    with pytest.raises(MetastoreError):
+        write()
+    assert [ids(session, f"hive.s.{name}") for name in ("plain", "other", "a")] == [[1, 2], [1, 2], []]
+    assert plain_files(tmp_path) == before
 
 
 def test_a_lost_transaction_fails_the_block(session: LocalSession) -> None:

@@ -34,6 +34,45 @@ class PrincipalType(object):
     }
 
 
+class HiveObjectType(object):
+    GLOBAL = 1
+    DATABASE = 2
+    TABLE = 3
+    PARTITION = 4
+    COLUMN = 5
+
+    _VALUES_TO_NAMES = {
+        1: "GLOBAL",
+        2: "DATABASE",
+        3: "TABLE",
+        4: "PARTITION",
+        5: "COLUMN",
+    }
+
+    _NAMES_TO_VALUES = {
+        "GLOBAL": 1,
+        "DATABASE": 2,
+        "TABLE": 3,
+        "PARTITION": 4,
+        "COLUMN": 5,
+    }
+
+
+class GrantRevokeType(object):
+    GRANT = 1
+    REVOKE = 2
+
+    _VALUES_TO_NAMES = {
+        1: "GRANT",
+        2: "REVOKE",
+    }
+
+    _NAMES_TO_VALUES = {
+        "GRANT": 1,
+        "REVOKE": 2,
+    }
+
+
 class ClientCapability(object):
     TEST_CAPABILITY = 1
     INSERT_ONLY_TABLES = 2
@@ -133,6 +172,18 @@ class DataOperationType(object):
         "DELETE": 4,
         "UNSET": 5,
         "NO_TXN": 6,
+    }
+
+
+class TxnType(object):
+    COMPACTION = 3
+
+    _VALUES_TO_NAMES = {
+        3: "COMPACTION",
+    }
+
+    _NAMES_TO_VALUES = {
+        "COMPACTION": 3,
     }
 
 
@@ -776,6 +827,1515 @@ class StorageDescriptor(object):
         return not (self == other)
 
 
+class HiveObjectRef(object):
+    """
+    Attributes:
+     - objectType
+     - dbName
+     - objectName
+     - partValues
+     - columnName
+     - catName
+
+    """
+
+    __slots__ = (
+        'objectType',
+        'dbName',
+        'objectName',
+        'partValues',
+        'columnName',
+        'catName',
+    )
+
+
+    def __init__(self, objectType=None, dbName=None, objectName=None, partValues=None, columnName=None, catName=None,):
+        self.objectType = objectType
+        self.dbName = dbName
+        self.objectName = objectName
+        self.partValues = partValues
+        self.columnName = columnName
+        self.catName = catName
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I32:
+                    self.objectType = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.dbName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.objectName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.LIST:
+                    self.partValues = []
+                    (_etype63, _size60) = iprot.readListBegin()
+                    for _i64 in range(_size60):
+                        _elem65 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.partValues.append(_elem65)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.STRING:
+                    self.columnName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.catName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('HiveObjectRef')
+        if self.objectType is not None:
+            oprot.writeFieldBegin('objectType', TType.I32, 1)
+            oprot.writeI32(self.objectType)
+            oprot.writeFieldEnd()
+        if self.dbName is not None:
+            oprot.writeFieldBegin('dbName', TType.STRING, 2)
+            oprot.writeString(self.dbName.encode('utf-8') if sys.version_info[0] == 2 else self.dbName)
+            oprot.writeFieldEnd()
+        if self.objectName is not None:
+            oprot.writeFieldBegin('objectName', TType.STRING, 3)
+            oprot.writeString(self.objectName.encode('utf-8') if sys.version_info[0] == 2 else self.objectName)
+            oprot.writeFieldEnd()
+        if self.partValues is not None:
+            oprot.writeFieldBegin('partValues', TType.LIST, 4)
+            oprot.writeListBegin(TType.STRING, len(self.partValues))
+            for iter66 in self.partValues:
+                oprot.writeString(iter66.encode('utf-8') if sys.version_info[0] == 2 else iter66)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        if self.columnName is not None:
+            oprot.writeFieldBegin('columnName', TType.STRING, 5)
+            oprot.writeString(self.columnName.encode('utf-8') if sys.version_info[0] == 2 else self.columnName)
+            oprot.writeFieldEnd()
+        if self.catName is not None:
+            oprot.writeFieldBegin('catName', TType.STRING, 6)
+            oprot.writeString(self.catName.encode('utf-8') if sys.version_info[0] == 2 else self.catName)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class PrivilegeGrantInfo(object):
+    """
+    Attributes:
+     - privilege
+     - createTime
+     - grantor
+     - grantorType
+     - grantOption
+
+    """
+
+    __slots__ = (
+        'privilege',
+        'createTime',
+        'grantor',
+        'grantorType',
+        'grantOption',
+    )
+
+
+    def __init__(self, privilege=None, createTime=None, grantor=None, grantorType=None, grantOption=None,):
+        self.privilege = privilege
+        self.createTime = createTime
+        self.grantor = grantor
+        self.grantorType = grantorType
+        self.grantOption = grantOption
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRING:
+                    self.privilege = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.I32:
+                    self.createTime = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.grantor = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.I32:
+                    self.grantorType = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.BOOL:
+                    self.grantOption = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('PrivilegeGrantInfo')
+        if self.privilege is not None:
+            oprot.writeFieldBegin('privilege', TType.STRING, 1)
+            oprot.writeString(self.privilege.encode('utf-8') if sys.version_info[0] == 2 else self.privilege)
+            oprot.writeFieldEnd()
+        if self.createTime is not None:
+            oprot.writeFieldBegin('createTime', TType.I32, 2)
+            oprot.writeI32(self.createTime)
+            oprot.writeFieldEnd()
+        if self.grantor is not None:
+            oprot.writeFieldBegin('grantor', TType.STRING, 3)
+            oprot.writeString(self.grantor.encode('utf-8') if sys.version_info[0] == 2 else self.grantor)
+            oprot.writeFieldEnd()
+        if self.grantorType is not None:
+            oprot.writeFieldBegin('grantorType', TType.I32, 4)
+            oprot.writeI32(self.grantorType)
+            oprot.writeFieldEnd()
+        if self.grantOption is not None:
+            oprot.writeFieldBegin('grantOption', TType.BOOL, 5)
+            oprot.writeBool(self.grantOption)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class HiveObjectPrivilege(object):
+    """
+    Attributes:
+     - hiveObject
+     - principalName
+     - principalType
+     - grantInfo
+     - authorizer
+
+    """
+
+    __slots__ = (
+        'hiveObject',
+        'principalName',
+        'principalType',
+        'grantInfo',
+        'authorizer',
+    )
+
+
+    def __init__(self, hiveObject=None, principalName=None, principalType=None, grantInfo=None, authorizer=None,):
+        self.hiveObject = hiveObject
+        self.principalName = principalName
+        self.principalType = principalType
+        self.grantInfo = grantInfo
+        self.authorizer = authorizer
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRUCT:
+                    self.hiveObject = HiveObjectRef()
+                    self.hiveObject.read(iprot)
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.principalName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.I32:
+                    self.principalType = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.STRUCT:
+                    self.grantInfo = PrivilegeGrantInfo()
+                    self.grantInfo.read(iprot)
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.STRING:
+                    self.authorizer = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('HiveObjectPrivilege')
+        if self.hiveObject is not None:
+            oprot.writeFieldBegin('hiveObject', TType.STRUCT, 1)
+            self.hiveObject.write(oprot)
+            oprot.writeFieldEnd()
+        if self.principalName is not None:
+            oprot.writeFieldBegin('principalName', TType.STRING, 2)
+            oprot.writeString(self.principalName.encode('utf-8') if sys.version_info[0] == 2 else self.principalName)
+            oprot.writeFieldEnd()
+        if self.principalType is not None:
+            oprot.writeFieldBegin('principalType', TType.I32, 3)
+            oprot.writeI32(self.principalType)
+            oprot.writeFieldEnd()
+        if self.grantInfo is not None:
+            oprot.writeFieldBegin('grantInfo', TType.STRUCT, 4)
+            self.grantInfo.write(oprot)
+            oprot.writeFieldEnd()
+        if self.authorizer is not None:
+            oprot.writeFieldBegin('authorizer', TType.STRING, 5)
+            oprot.writeString(self.authorizer.encode('utf-8') if sys.version_info[0] == 2 else self.authorizer)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class PrivilegeBag(object):
+    """
+    Attributes:
+     - privileges
+
+    """
+
+    __slots__ = (
+        'privileges',
+    )
+
+
+    def __init__(self, privileges=None,):
+        self.privileges = privileges
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.LIST:
+                    self.privileges = []
+                    (_etype70, _size67) = iprot.readListBegin()
+                    for _i71 in range(_size67):
+                        _elem72 = HiveObjectPrivilege()
+                        _elem72.read(iprot)
+                        self.privileges.append(_elem72)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('PrivilegeBag')
+        if self.privileges is not None:
+            oprot.writeFieldBegin('privileges', TType.LIST, 1)
+            oprot.writeListBegin(TType.STRUCT, len(self.privileges))
+            for iter73 in self.privileges:
+                iter73.write(oprot)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class PrincipalPrivilegeSet(object):
+    """
+    Attributes:
+     - userPrivileges
+     - groupPrivileges
+     - rolePrivileges
+
+    """
+
+    __slots__ = (
+        'userPrivileges',
+        'groupPrivileges',
+        'rolePrivileges',
+    )
+
+
+    def __init__(self, userPrivileges=None, groupPrivileges=None, rolePrivileges=None,):
+        self.userPrivileges = userPrivileges
+        self.groupPrivileges = groupPrivileges
+        self.rolePrivileges = rolePrivileges
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.MAP:
+                    self.userPrivileges = {}
+                    (_ktype75, _vtype76, _size74) = iprot.readMapBegin()
+                    for _i78 in range(_size74):
+                        _key79 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        _val80 = []
+                        (_etype84, _size81) = iprot.readListBegin()
+                        for _i85 in range(_size81):
+                            _elem86 = PrivilegeGrantInfo()
+                            _elem86.read(iprot)
+                            _val80.append(_elem86)
+                        iprot.readListEnd()
+                        self.userPrivileges[_key79] = _val80
+                    iprot.readMapEnd()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.MAP:
+                    self.groupPrivileges = {}
+                    (_ktype88, _vtype89, _size87) = iprot.readMapBegin()
+                    for _i91 in range(_size87):
+                        _key92 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        _val93 = []
+                        (_etype97, _size94) = iprot.readListBegin()
+                        for _i98 in range(_size94):
+                            _elem99 = PrivilegeGrantInfo()
+                            _elem99.read(iprot)
+                            _val93.append(_elem99)
+                        iprot.readListEnd()
+                        self.groupPrivileges[_key92] = _val93
+                    iprot.readMapEnd()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.MAP:
+                    self.rolePrivileges = {}
+                    (_ktype101, _vtype102, _size100) = iprot.readMapBegin()
+                    for _i104 in range(_size100):
+                        _key105 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        _val106 = []
+                        (_etype110, _size107) = iprot.readListBegin()
+                        for _i111 in range(_size107):
+                            _elem112 = PrivilegeGrantInfo()
+                            _elem112.read(iprot)
+                            _val106.append(_elem112)
+                        iprot.readListEnd()
+                        self.rolePrivileges[_key105] = _val106
+                    iprot.readMapEnd()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('PrincipalPrivilegeSet')
+        if self.userPrivileges is not None:
+            oprot.writeFieldBegin('userPrivileges', TType.MAP, 1)
+            oprot.writeMapBegin(TType.STRING, TType.LIST, len(self.userPrivileges))
+            for kiter113, viter114 in self.userPrivileges.items():
+                oprot.writeString(kiter113.encode('utf-8') if sys.version_info[0] == 2 else kiter113)
+                oprot.writeListBegin(TType.STRUCT, len(viter114))
+                for iter115 in viter114:
+                    iter115.write(oprot)
+                oprot.writeListEnd()
+            oprot.writeMapEnd()
+            oprot.writeFieldEnd()
+        if self.groupPrivileges is not None:
+            oprot.writeFieldBegin('groupPrivileges', TType.MAP, 2)
+            oprot.writeMapBegin(TType.STRING, TType.LIST, len(self.groupPrivileges))
+            for kiter116, viter117 in self.groupPrivileges.items():
+                oprot.writeString(kiter116.encode('utf-8') if sys.version_info[0] == 2 else kiter116)
+                oprot.writeListBegin(TType.STRUCT, len(viter117))
+                for iter118 in viter117:
+                    iter118.write(oprot)
+                oprot.writeListEnd()
+            oprot.writeMapEnd()
+            oprot.writeFieldEnd()
+        if self.rolePrivileges is not None:
+            oprot.writeFieldBegin('rolePrivileges', TType.MAP, 3)
+            oprot.writeMapBegin(TType.STRING, TType.LIST, len(self.rolePrivileges))
+            for kiter119, viter120 in self.rolePrivileges.items():
+                oprot.writeString(kiter119.encode('utf-8') if sys.version_info[0] == 2 else kiter119)
+                oprot.writeListBegin(TType.STRUCT, len(viter120))
+                for iter121 in viter120:
+                    iter121.write(oprot)
+                oprot.writeListEnd()
+            oprot.writeMapEnd()
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class GrantRevokePrivilegeRequest(object):
+    """
+    Attributes:
+     - requestType
+     - privileges
+     - revokeGrantOption
+
+    """
+
+    __slots__ = (
+        'requestType',
+        'privileges',
+        'revokeGrantOption',
+    )
+
+
+    def __init__(self, requestType=None, privileges=None, revokeGrantOption=None,):
+        self.requestType = requestType
+        self.privileges = privileges
+        self.revokeGrantOption = revokeGrantOption
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I32:
+                    self.requestType = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRUCT:
+                    self.privileges = PrivilegeBag()
+                    self.privileges.read(iprot)
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.BOOL:
+                    self.revokeGrantOption = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('GrantRevokePrivilegeRequest')
+        if self.requestType is not None:
+            oprot.writeFieldBegin('requestType', TType.I32, 1)
+            oprot.writeI32(self.requestType)
+            oprot.writeFieldEnd()
+        if self.privileges is not None:
+            oprot.writeFieldBegin('privileges', TType.STRUCT, 2)
+            self.privileges.write(oprot)
+            oprot.writeFieldEnd()
+        if self.revokeGrantOption is not None:
+            oprot.writeFieldBegin('revokeGrantOption', TType.BOOL, 3)
+            oprot.writeBool(self.revokeGrantOption)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class GrantRevokePrivilegeResponse(object):
+    """
+    Attributes:
+     - success
+
+    """
+
+    __slots__ = (
+        'success',
+    )
+
+
+    def __init__(self, success=None,):
+        self.success = success
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.BOOL:
+                    self.success = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('GrantRevokePrivilegeResponse')
+        if self.success is not None:
+            oprot.writeFieldBegin('success', TType.BOOL, 1)
+            oprot.writeBool(self.success)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class Role(object):
+    """
+    Attributes:
+     - roleName
+     - createTime
+     - ownerName
+
+    """
+
+    __slots__ = (
+        'roleName',
+        'createTime',
+        'ownerName',
+    )
+
+
+    def __init__(self, roleName=None, createTime=None, ownerName=None,):
+        self.roleName = roleName
+        self.createTime = createTime
+        self.ownerName = ownerName
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRING:
+                    self.roleName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.I32:
+                    self.createTime = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.ownerName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('Role')
+        if self.roleName is not None:
+            oprot.writeFieldBegin('roleName', TType.STRING, 1)
+            oprot.writeString(self.roleName.encode('utf-8') if sys.version_info[0] == 2 else self.roleName)
+            oprot.writeFieldEnd()
+        if self.createTime is not None:
+            oprot.writeFieldBegin('createTime', TType.I32, 2)
+            oprot.writeI32(self.createTime)
+            oprot.writeFieldEnd()
+        if self.ownerName is not None:
+            oprot.writeFieldBegin('ownerName', TType.STRING, 3)
+            oprot.writeString(self.ownerName.encode('utf-8') if sys.version_info[0] == 2 else self.ownerName)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class RolePrincipalGrant(object):
+    """
+    Attributes:
+     - roleName
+     - principalName
+     - principalType
+     - grantOption
+     - grantTime
+     - grantorName
+     - grantorPrincipalType
+
+    """
+
+    __slots__ = (
+        'roleName',
+        'principalName',
+        'principalType',
+        'grantOption',
+        'grantTime',
+        'grantorName',
+        'grantorPrincipalType',
+    )
+
+
+    def __init__(self, roleName=None, principalName=None, principalType=None, grantOption=None, grantTime=None, grantorName=None, grantorPrincipalType=None,):
+        self.roleName = roleName
+        self.principalName = principalName
+        self.principalType = principalType
+        self.grantOption = grantOption
+        self.grantTime = grantTime
+        self.grantorName = grantorName
+        self.grantorPrincipalType = grantorPrincipalType
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRING:
+                    self.roleName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.principalName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.I32:
+                    self.principalType = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.BOOL:
+                    self.grantOption = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.I32:
+                    self.grantTime = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.grantorName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 7:
+                if ftype == TType.I32:
+                    self.grantorPrincipalType = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('RolePrincipalGrant')
+        if self.roleName is not None:
+            oprot.writeFieldBegin('roleName', TType.STRING, 1)
+            oprot.writeString(self.roleName.encode('utf-8') if sys.version_info[0] == 2 else self.roleName)
+            oprot.writeFieldEnd()
+        if self.principalName is not None:
+            oprot.writeFieldBegin('principalName', TType.STRING, 2)
+            oprot.writeString(self.principalName.encode('utf-8') if sys.version_info[0] == 2 else self.principalName)
+            oprot.writeFieldEnd()
+        if self.principalType is not None:
+            oprot.writeFieldBegin('principalType', TType.I32, 3)
+            oprot.writeI32(self.principalType)
+            oprot.writeFieldEnd()
+        if self.grantOption is not None:
+            oprot.writeFieldBegin('grantOption', TType.BOOL, 4)
+            oprot.writeBool(self.grantOption)
+            oprot.writeFieldEnd()
+        if self.grantTime is not None:
+            oprot.writeFieldBegin('grantTime', TType.I32, 5)
+            oprot.writeI32(self.grantTime)
+            oprot.writeFieldEnd()
+        if self.grantorName is not None:
+            oprot.writeFieldBegin('grantorName', TType.STRING, 6)
+            oprot.writeString(self.grantorName.encode('utf-8') if sys.version_info[0] == 2 else self.grantorName)
+            oprot.writeFieldEnd()
+        if self.grantorPrincipalType is not None:
+            oprot.writeFieldBegin('grantorPrincipalType', TType.I32, 7)
+            oprot.writeI32(self.grantorPrincipalType)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class GetRoleGrantsForPrincipalRequest(object):
+    """
+    Attributes:
+     - principal_name
+     - principal_type
+
+    """
+
+    __slots__ = (
+        'principal_name',
+        'principal_type',
+    )
+
+
+    def __init__(self, principal_name=None, principal_type=None,):
+        self.principal_name = principal_name
+        self.principal_type = principal_type
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRING:
+                    self.principal_name = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.I32:
+                    self.principal_type = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('GetRoleGrantsForPrincipalRequest')
+        if self.principal_name is not None:
+            oprot.writeFieldBegin('principal_name', TType.STRING, 1)
+            oprot.writeString(self.principal_name.encode('utf-8') if sys.version_info[0] == 2 else self.principal_name)
+            oprot.writeFieldEnd()
+        if self.principal_type is not None:
+            oprot.writeFieldBegin('principal_type', TType.I32, 2)
+            oprot.writeI32(self.principal_type)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.principal_name is None:
+            raise TProtocolException(message='Required field principal_name is unset!')
+        if self.principal_type is None:
+            raise TProtocolException(message='Required field principal_type is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class GetRoleGrantsForPrincipalResponse(object):
+    """
+    Attributes:
+     - principalGrants
+
+    """
+
+    __slots__ = (
+        'principalGrants',
+    )
+
+
+    def __init__(self, principalGrants=None,):
+        self.principalGrants = principalGrants
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.LIST:
+                    self.principalGrants = []
+                    (_etype125, _size122) = iprot.readListBegin()
+                    for _i126 in range(_size122):
+                        _elem127 = RolePrincipalGrant()
+                        _elem127.read(iprot)
+                        self.principalGrants.append(_elem127)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('GetRoleGrantsForPrincipalResponse')
+        if self.principalGrants is not None:
+            oprot.writeFieldBegin('principalGrants', TType.LIST, 1)
+            oprot.writeListBegin(TType.STRUCT, len(self.principalGrants))
+            for iter128 in self.principalGrants:
+                iter128.write(oprot)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.principalGrants is None:
+            raise TProtocolException(message='Required field principalGrants is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class GetPrincipalsInRoleRequest(object):
+    """
+    Attributes:
+     - roleName
+
+    """
+
+    __slots__ = (
+        'roleName',
+    )
+
+
+    def __init__(self, roleName=None,):
+        self.roleName = roleName
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRING:
+                    self.roleName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('GetPrincipalsInRoleRequest')
+        if self.roleName is not None:
+            oprot.writeFieldBegin('roleName', TType.STRING, 1)
+            oprot.writeString(self.roleName.encode('utf-8') if sys.version_info[0] == 2 else self.roleName)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.roleName is None:
+            raise TProtocolException(message='Required field roleName is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class GetPrincipalsInRoleResponse(object):
+    """
+    Attributes:
+     - principalGrants
+
+    """
+
+    __slots__ = (
+        'principalGrants',
+    )
+
+
+    def __init__(self, principalGrants=None,):
+        self.principalGrants = principalGrants
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.LIST:
+                    self.principalGrants = []
+                    (_etype132, _size129) = iprot.readListBegin()
+                    for _i133 in range(_size129):
+                        _elem134 = RolePrincipalGrant()
+                        _elem134.read(iprot)
+                        self.principalGrants.append(_elem134)
+                    iprot.readListEnd()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('GetPrincipalsInRoleResponse')
+        if self.principalGrants is not None:
+            oprot.writeFieldBegin('principalGrants', TType.LIST, 1)
+            oprot.writeListBegin(TType.STRUCT, len(self.principalGrants))
+            for iter135 in self.principalGrants:
+                iter135.write(oprot)
+            oprot.writeListEnd()
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.principalGrants is None:
+            raise TProtocolException(message='Required field principalGrants is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class GrantRevokeRoleRequest(object):
+    """
+    Attributes:
+     - requestType
+     - roleName
+     - principalName
+     - principalType
+     - grantor
+     - grantorType
+     - grantOption
+
+    """
+
+    __slots__ = (
+        'requestType',
+        'roleName',
+        'principalName',
+        'principalType',
+        'grantor',
+        'grantorType',
+        'grantOption',
+    )
+
+
+    def __init__(self, requestType=None, roleName=None, principalName=None, principalType=None, grantor=None, grantorType=None, grantOption=None,):
+        self.requestType = requestType
+        self.roleName = roleName
+        self.principalName = principalName
+        self.principalType = principalType
+        self.grantor = grantor
+        self.grantorType = grantorType
+        self.grantOption = grantOption
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I32:
+                    self.requestType = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.roleName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.principalName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.I32:
+                    self.principalType = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.STRING:
+                    self.grantor = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.I32:
+                    self.grantorType = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 7:
+                if ftype == TType.BOOL:
+                    self.grantOption = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('GrantRevokeRoleRequest')
+        if self.requestType is not None:
+            oprot.writeFieldBegin('requestType', TType.I32, 1)
+            oprot.writeI32(self.requestType)
+            oprot.writeFieldEnd()
+        if self.roleName is not None:
+            oprot.writeFieldBegin('roleName', TType.STRING, 2)
+            oprot.writeString(self.roleName.encode('utf-8') if sys.version_info[0] == 2 else self.roleName)
+            oprot.writeFieldEnd()
+        if self.principalName is not None:
+            oprot.writeFieldBegin('principalName', TType.STRING, 3)
+            oprot.writeString(self.principalName.encode('utf-8') if sys.version_info[0] == 2 else self.principalName)
+            oprot.writeFieldEnd()
+        if self.principalType is not None:
+            oprot.writeFieldBegin('principalType', TType.I32, 4)
+            oprot.writeI32(self.principalType)
+            oprot.writeFieldEnd()
+        if self.grantor is not None:
+            oprot.writeFieldBegin('grantor', TType.STRING, 5)
+            oprot.writeString(self.grantor.encode('utf-8') if sys.version_info[0] == 2 else self.grantor)
+            oprot.writeFieldEnd()
+        if self.grantorType is not None:
+            oprot.writeFieldBegin('grantorType', TType.I32, 6)
+            oprot.writeI32(self.grantorType)
+            oprot.writeFieldEnd()
+        if self.grantOption is not None:
+            oprot.writeFieldBegin('grantOption', TType.BOOL, 7)
+            oprot.writeBool(self.grantOption)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class GrantRevokeRoleResponse(object):
+    """
+    Attributes:
+     - success
+
+    """
+
+    __slots__ = (
+        'success',
+    )
+
+
+    def __init__(self, success=None,):
+        self.success = success
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.BOOL:
+                    self.success = iprot.readBool()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('GrantRevokeRoleResponse')
+        if self.success is not None:
+            oprot.writeFieldBegin('success', TType.BOOL, 1)
+            oprot.writeBool(self.success)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
 class Database(object):
     """
     Attributes:
@@ -839,11 +2399,11 @@ class Database(object):
             elif fid == 4:
                 if ftype == TType.MAP:
                     self.parameters = {}
-                    (_ktype61, _vtype62, _size60) = iprot.readMapBegin()
-                    for _i64 in range(_size60):
-                        _key65 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        _val66 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.parameters[_key65] = _val66
+                    (_ktype137, _vtype138, _size136) = iprot.readMapBegin()
+                    for _i140 in range(_size136):
+                        _key141 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        _val142 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.parameters[_key141] = _val142
                     iprot.readMapEnd()
                 else:
                     iprot.skip(ftype)
@@ -892,9 +2452,9 @@ class Database(object):
         if self.parameters is not None:
             oprot.writeFieldBegin('parameters', TType.MAP, 4)
             oprot.writeMapBegin(TType.STRING, TType.STRING, len(self.parameters))
-            for kiter67, viter68 in self.parameters.items():
-                oprot.writeString(kiter67.encode('utf-8') if sys.version_info[0] == 2 else kiter67)
-                oprot.writeString(viter68.encode('utf-8') if sys.version_info[0] == 2 else viter68)
+            for kiter143, viter144 in self.parameters.items():
+                oprot.writeString(kiter143.encode('utf-8') if sys.version_info[0] == 2 else kiter143)
+                oprot.writeString(viter144.encode('utf-8') if sys.version_info[0] == 2 else viter144)
             oprot.writeMapEnd()
             oprot.writeFieldEnd()
         if self.ownerName is not None:
@@ -953,6 +2513,7 @@ class Table(object):
      - viewOriginalText
      - viewExpandedText
      - tableType
+     - privileges
      - temporary
      - rewriteEnabled
      - catName
@@ -977,6 +2538,7 @@ class Table(object):
         'viewOriginalText',
         'viewExpandedText',
         'tableType',
+        'privileges',
         'temporary',
         'rewriteEnabled',
         'catName',
@@ -988,7 +2550,7 @@ class Table(object):
     )
 
 
-    def __init__(self, tableName=None, dbName=None, owner=None, createTime=None, lastAccessTime=None, retention=None, sd=None, partitionKeys=None, parameters=None, viewOriginalText=None, viewExpandedText=None, tableType=None, temporary=False, rewriteEnabled=None, catName=None, ownerType=None, writeId=-1, accessType=None, requiredReadCapabilities=None, requiredWriteCapabilities=None,):
+    def __init__(self, tableName=None, dbName=None, owner=None, createTime=None, lastAccessTime=None, retention=None, sd=None, partitionKeys=None, parameters=None, viewOriginalText=None, viewExpandedText=None, tableType=None, privileges=None, temporary=False, rewriteEnabled=None, catName=None, ownerType=None, writeId=-1, accessType=None, requiredReadCapabilities=None, requiredWriteCapabilities=None,):
         self.tableName = tableName
         self.dbName = dbName
         self.owner = owner
@@ -1001,6 +2563,7 @@ class Table(object):
         self.viewOriginalText = viewOriginalText
         self.viewExpandedText = viewExpandedText
         self.tableType = tableType
+        self.privileges = privileges
         self.temporary = temporary
         self.rewriteEnabled = rewriteEnabled
         self.catName = catName
@@ -1058,22 +2621,22 @@ class Table(object):
             elif fid == 8:
                 if ftype == TType.LIST:
                     self.partitionKeys = []
-                    (_etype72, _size69) = iprot.readListBegin()
-                    for _i73 in range(_size69):
-                        _elem74 = FieldSchema()
-                        _elem74.read(iprot)
-                        self.partitionKeys.append(_elem74)
+                    (_etype148, _size145) = iprot.readListBegin()
+                    for _i149 in range(_size145):
+                        _elem150 = FieldSchema()
+                        _elem150.read(iprot)
+                        self.partitionKeys.append(_elem150)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
             elif fid == 9:
                 if ftype == TType.MAP:
                     self.parameters = {}
-                    (_ktype76, _vtype77, _size75) = iprot.readMapBegin()
-                    for _i79 in range(_size75):
-                        _key80 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        _val81 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.parameters[_key80] = _val81
+                    (_ktype152, _vtype153, _size151) = iprot.readMapBegin()
+                    for _i155 in range(_size151):
+                        _key156 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        _val157 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.parameters[_key156] = _val157
                     iprot.readMapEnd()
                 else:
                     iprot.skip(ftype)
@@ -1090,6 +2653,12 @@ class Table(object):
             elif fid == 12:
                 if ftype == TType.STRING:
                     self.tableType = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 13:
+                if ftype == TType.STRUCT:
+                    self.privileges = PrincipalPrivilegeSet()
+                    self.privileges.read(iprot)
                 else:
                     iprot.skip(ftype)
             elif fid == 14:
@@ -1125,20 +2694,20 @@ class Table(object):
             elif fid == 23:
                 if ftype == TType.LIST:
                     self.requiredReadCapabilities = []
-                    (_etype85, _size82) = iprot.readListBegin()
-                    for _i86 in range(_size82):
-                        _elem87 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.requiredReadCapabilities.append(_elem87)
+                    (_etype161, _size158) = iprot.readListBegin()
+                    for _i162 in range(_size158):
+                        _elem163 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.requiredReadCapabilities.append(_elem163)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
             elif fid == 24:
                 if ftype == TType.LIST:
                     self.requiredWriteCapabilities = []
-                    (_etype91, _size88) = iprot.readListBegin()
-                    for _i92 in range(_size88):
-                        _elem93 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.requiredWriteCapabilities.append(_elem93)
+                    (_etype167, _size164) = iprot.readListBegin()
+                    for _i168 in range(_size164):
+                        _elem169 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.requiredWriteCapabilities.append(_elem169)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -1183,16 +2752,16 @@ class Table(object):
         if self.partitionKeys is not None:
             oprot.writeFieldBegin('partitionKeys', TType.LIST, 8)
             oprot.writeListBegin(TType.STRUCT, len(self.partitionKeys))
-            for iter94 in self.partitionKeys:
-                iter94.write(oprot)
+            for iter170 in self.partitionKeys:
+                iter170.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.parameters is not None:
             oprot.writeFieldBegin('parameters', TType.MAP, 9)
             oprot.writeMapBegin(TType.STRING, TType.STRING, len(self.parameters))
-            for kiter95, viter96 in self.parameters.items():
-                oprot.writeString(kiter95.encode('utf-8') if sys.version_info[0] == 2 else kiter95)
-                oprot.writeString(viter96.encode('utf-8') if sys.version_info[0] == 2 else viter96)
+            for kiter171, viter172 in self.parameters.items():
+                oprot.writeString(kiter171.encode('utf-8') if sys.version_info[0] == 2 else kiter171)
+                oprot.writeString(viter172.encode('utf-8') if sys.version_info[0] == 2 else viter172)
             oprot.writeMapEnd()
             oprot.writeFieldEnd()
         if self.viewOriginalText is not None:
@@ -1206,6 +2775,10 @@ class Table(object):
         if self.tableType is not None:
             oprot.writeFieldBegin('tableType', TType.STRING, 12)
             oprot.writeString(self.tableType.encode('utf-8') if sys.version_info[0] == 2 else self.tableType)
+            oprot.writeFieldEnd()
+        if self.privileges is not None:
+            oprot.writeFieldBegin('privileges', TType.STRUCT, 13)
+            self.privileges.write(oprot)
             oprot.writeFieldEnd()
         if self.temporary is not None:
             oprot.writeFieldBegin('temporary', TType.BOOL, 14)
@@ -1234,15 +2807,15 @@ class Table(object):
         if self.requiredReadCapabilities is not None:
             oprot.writeFieldBegin('requiredReadCapabilities', TType.LIST, 23)
             oprot.writeListBegin(TType.STRING, len(self.requiredReadCapabilities))
-            for iter97 in self.requiredReadCapabilities:
-                oprot.writeString(iter97.encode('utf-8') if sys.version_info[0] == 2 else iter97)
+            for iter173 in self.requiredReadCapabilities:
+                oprot.writeString(iter173.encode('utf-8') if sys.version_info[0] == 2 else iter173)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.requiredWriteCapabilities is not None:
             oprot.writeFieldBegin('requiredWriteCapabilities', TType.LIST, 24)
             oprot.writeListBegin(TType.STRING, len(self.requiredWriteCapabilities))
-            for iter98 in self.requiredWriteCapabilities:
-                oprot.writeString(iter98.encode('utf-8') if sys.version_info[0] == 2 else iter98)
+            for iter174 in self.requiredWriteCapabilities:
+                oprot.writeString(iter174.encode('utf-8') if sys.version_info[0] == 2 else iter174)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -1321,10 +2894,10 @@ class Partition(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.values = []
-                    (_etype102, _size99) = iprot.readListBegin()
-                    for _i103 in range(_size99):
-                        _elem104 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.values.append(_elem104)
+                    (_etype178, _size175) = iprot.readListBegin()
+                    for _i179 in range(_size175):
+                        _elem180 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.values.append(_elem180)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -1357,11 +2930,11 @@ class Partition(object):
             elif fid == 7:
                 if ftype == TType.MAP:
                     self.parameters = {}
-                    (_ktype106, _vtype107, _size105) = iprot.readMapBegin()
-                    for _i109 in range(_size105):
-                        _key110 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        _val111 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.parameters[_key110] = _val111
+                    (_ktype182, _vtype183, _size181) = iprot.readMapBegin()
+                    for _i185 in range(_size181):
+                        _key186 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        _val187 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.parameters[_key186] = _val187
                     iprot.readMapEnd()
                 else:
                     iprot.skip(ftype)
@@ -1388,8 +2961,8 @@ class Partition(object):
         if self.values is not None:
             oprot.writeFieldBegin('values', TType.LIST, 1)
             oprot.writeListBegin(TType.STRING, len(self.values))
-            for iter112 in self.values:
-                oprot.writeString(iter112.encode('utf-8') if sys.version_info[0] == 2 else iter112)
+            for iter188 in self.values:
+                oprot.writeString(iter188.encode('utf-8') if sys.version_info[0] == 2 else iter188)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.dbName is not None:
@@ -1415,9 +2988,9 @@ class Partition(object):
         if self.parameters is not None:
             oprot.writeFieldBegin('parameters', TType.MAP, 7)
             oprot.writeMapBegin(TType.STRING, TType.STRING, len(self.parameters))
-            for kiter113, viter114 in self.parameters.items():
-                oprot.writeString(kiter113.encode('utf-8') if sys.version_info[0] == 2 else kiter113)
-                oprot.writeString(viter114.encode('utf-8') if sys.version_info[0] == 2 else viter114)
+            for kiter189, viter190 in self.parameters.items():
+                oprot.writeString(kiter189.encode('utf-8') if sys.version_info[0] == 2 else kiter189)
+                oprot.writeString(viter190.encode('utf-8') if sys.version_info[0] == 2 else viter190)
             oprot.writeMapEnd()
             oprot.writeFieldEnd()
         if self.catName is not None:
@@ -2966,11 +4539,11 @@ class ColumnStatistics(object):
             elif fid == 2:
                 if ftype == TType.LIST:
                     self.statsObj = []
-                    (_etype118, _size115) = iprot.readListBegin()
-                    for _i119 in range(_size115):
-                        _elem120 = ColumnStatisticsObj()
-                        _elem120.read(iprot)
-                        self.statsObj.append(_elem120)
+                    (_etype194, _size191) = iprot.readListBegin()
+                    for _i195 in range(_size191):
+                        _elem196 = ColumnStatisticsObj()
+                        _elem196.read(iprot)
+                        self.statsObj.append(_elem196)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -3001,8 +4574,8 @@ class ColumnStatistics(object):
         if self.statsObj is not None:
             oprot.writeFieldBegin('statsObj', TType.LIST, 2)
             oprot.writeListBegin(TType.STRUCT, len(self.statsObj))
-            for iter121 in self.statsObj:
-                iter121.write(oprot)
+            for iter197 in self.statsObj:
+                iter197.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.isStatsCompliant is not None:
@@ -3094,10 +4667,10 @@ class TableStatsRequest(object):
             elif fid == 3:
                 if ftype == TType.LIST:
                     self.colNames = []
-                    (_etype125, _size122) = iprot.readListBegin()
-                    for _i126 in range(_size122):
-                        _elem127 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.colNames.append(_elem127)
+                    (_etype201, _size198) = iprot.readListBegin()
+                    for _i202 in range(_size198):
+                        _elem203 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.colNames.append(_elem203)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -3137,8 +4710,8 @@ class TableStatsRequest(object):
         if self.colNames is not None:
             oprot.writeFieldBegin('colNames', TType.LIST, 3)
             oprot.writeListBegin(TType.STRING, len(self.colNames))
-            for iter128 in self.colNames:
-                oprot.writeString(iter128.encode('utf-8') if sys.version_info[0] == 2 else iter128)
+            for iter204 in self.colNames:
+                oprot.writeString(iter204.encode('utf-8') if sys.version_info[0] == 2 else iter204)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.catName is not None:
@@ -3211,11 +4784,11 @@ class TableStatsResult(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.tableStats = []
-                    (_etype132, _size129) = iprot.readListBegin()
-                    for _i133 in range(_size129):
-                        _elem134 = ColumnStatisticsObj()
-                        _elem134.read(iprot)
-                        self.tableStats.append(_elem134)
+                    (_etype208, _size205) = iprot.readListBegin()
+                    for _i209 in range(_size205):
+                        _elem210 = ColumnStatisticsObj()
+                        _elem210.read(iprot)
+                        self.tableStats.append(_elem210)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -3232,8 +4805,8 @@ class TableStatsResult(object):
         if self.tableStats is not None:
             oprot.writeFieldBegin('tableStats', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.tableStats))
-            for iter135 in self.tableStats:
-                iter135.write(oprot)
+            for iter211 in self.tableStats:
+                iter211.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -3318,20 +4891,20 @@ class PartitionsStatsRequest(object):
             elif fid == 3:
                 if ftype == TType.LIST:
                     self.colNames = []
-                    (_etype139, _size136) = iprot.readListBegin()
-                    for _i140 in range(_size136):
-                        _elem141 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.colNames.append(_elem141)
+                    (_etype215, _size212) = iprot.readListBegin()
+                    for _i216 in range(_size212):
+                        _elem217 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.colNames.append(_elem217)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
             elif fid == 4:
                 if ftype == TType.LIST:
                     self.partNames = []
-                    (_etype145, _size142) = iprot.readListBegin()
-                    for _i146 in range(_size142):
-                        _elem147 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.partNames.append(_elem147)
+                    (_etype221, _size218) = iprot.readListBegin()
+                    for _i222 in range(_size218):
+                        _elem223 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.partNames.append(_elem223)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -3371,15 +4944,15 @@ class PartitionsStatsRequest(object):
         if self.colNames is not None:
             oprot.writeFieldBegin('colNames', TType.LIST, 3)
             oprot.writeListBegin(TType.STRING, len(self.colNames))
-            for iter148 in self.colNames:
-                oprot.writeString(iter148.encode('utf-8') if sys.version_info[0] == 2 else iter148)
+            for iter224 in self.colNames:
+                oprot.writeString(iter224.encode('utf-8') if sys.version_info[0] == 2 else iter224)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.partNames is not None:
             oprot.writeFieldBegin('partNames', TType.LIST, 4)
             oprot.writeListBegin(TType.STRING, len(self.partNames))
-            for iter149 in self.partNames:
-                oprot.writeString(iter149.encode('utf-8') if sys.version_info[0] == 2 else iter149)
+            for iter225 in self.partNames:
+                oprot.writeString(iter225.encode('utf-8') if sys.version_info[0] == 2 else iter225)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.catName is not None:
@@ -3454,17 +5027,17 @@ class PartitionsStatsResult(object):
             if fid == 1:
                 if ftype == TType.MAP:
                     self.partStats = {}
-                    (_ktype151, _vtype152, _size150) = iprot.readMapBegin()
-                    for _i154 in range(_size150):
-                        _key155 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        _val156 = []
-                        (_etype160, _size157) = iprot.readListBegin()
-                        for _i161 in range(_size157):
-                            _elem162 = ColumnStatisticsObj()
-                            _elem162.read(iprot)
-                            _val156.append(_elem162)
+                    (_ktype227, _vtype228, _size226) = iprot.readMapBegin()
+                    for _i230 in range(_size226):
+                        _key231 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        _val232 = []
+                        (_etype236, _size233) = iprot.readListBegin()
+                        for _i237 in range(_size233):
+                            _elem238 = ColumnStatisticsObj()
+                            _elem238.read(iprot)
+                            _val232.append(_elem238)
                         iprot.readListEnd()
-                        self.partStats[_key155] = _val156
+                        self.partStats[_key231] = _val232
                     iprot.readMapEnd()
                 else:
                     iprot.skip(ftype)
@@ -3481,11 +5054,11 @@ class PartitionsStatsResult(object):
         if self.partStats is not None:
             oprot.writeFieldBegin('partStats', TType.MAP, 1)
             oprot.writeMapBegin(TType.STRING, TType.LIST, len(self.partStats))
-            for kiter163, viter164 in self.partStats.items():
-                oprot.writeString(kiter163.encode('utf-8') if sys.version_info[0] == 2 else kiter163)
-                oprot.writeListBegin(TType.STRUCT, len(viter164))
-                for iter165 in viter164:
-                    iter165.write(oprot)
+            for kiter239, viter240 in self.partStats.items():
+                oprot.writeString(kiter239.encode('utf-8') if sys.version_info[0] == 2 else kiter239)
+                oprot.writeListBegin(TType.STRUCT, len(viter240))
+                for iter241 in viter240:
+                    iter241.write(oprot)
                 oprot.writeListEnd()
             oprot.writeMapEnd()
             oprot.writeFieldEnd()
@@ -3576,20 +5149,20 @@ class DeleteColumnStatisticsRequest(object):
             elif fid == 4:
                 if ftype == TType.LIST:
                     self.part_names = []
-                    (_etype169, _size166) = iprot.readListBegin()
-                    for _i170 in range(_size166):
-                        _elem171 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.part_names.append(_elem171)
+                    (_etype245, _size242) = iprot.readListBegin()
+                    for _i246 in range(_size242):
+                        _elem247 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.part_names.append(_elem247)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
             elif fid == 5:
                 if ftype == TType.LIST:
                     self.col_names = []
-                    (_etype175, _size172) = iprot.readListBegin()
-                    for _i176 in range(_size172):
-                        _elem177 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.col_names.append(_elem177)
+                    (_etype251, _size248) = iprot.readListBegin()
+                    for _i252 in range(_size248):
+                        _elem253 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.col_names.append(_elem253)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -3628,15 +5201,15 @@ class DeleteColumnStatisticsRequest(object):
         if self.part_names is not None:
             oprot.writeFieldBegin('part_names', TType.LIST, 4)
             oprot.writeListBegin(TType.STRING, len(self.part_names))
-            for iter178 in self.part_names:
-                oprot.writeString(iter178.encode('utf-8') if sys.version_info[0] == 2 else iter178)
+            for iter254 in self.part_names:
+                oprot.writeString(iter254.encode('utf-8') if sys.version_info[0] == 2 else iter254)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.col_names is not None:
             oprot.writeFieldBegin('col_names', TType.LIST, 5)
             oprot.writeListBegin(TType.STRING, len(self.col_names))
-            for iter179 in self.col_names:
-                oprot.writeString(iter179.encode('utf-8') if sys.version_info[0] == 2 else iter179)
+            for iter255 in self.col_names:
+                oprot.writeString(iter255.encode('utf-8') if sys.version_info[0] == 2 else iter255)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.engine is not None:
@@ -3703,10 +5276,10 @@ class ClientCapabilities(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.values = []
-                    (_etype183, _size180) = iprot.readListBegin()
-                    for _i184 in range(_size180):
-                        _elem185 = iprot.readI32()
-                        self.values.append(_elem185)
+                    (_etype259, _size256) = iprot.readListBegin()
+                    for _i260 in range(_size256):
+                        _elem261 = iprot.readI32()
+                        self.values.append(_elem261)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -3723,8 +5296,8 @@ class ClientCapabilities(object):
         if self.values is not None:
             oprot.writeFieldBegin('values', TType.LIST, 1)
             oprot.writeListBegin(TType.I32, len(self.values))
-            for iter186 in self.values:
-                oprot.writeI32(iter186)
+            for iter262 in self.values:
+                oprot.writeI32(iter262)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -3836,10 +5409,10 @@ class GetTableRequest(object):
             elif fid == 8:
                 if ftype == TType.LIST:
                     self.processorCapabilities = []
-                    (_etype190, _size187) = iprot.readListBegin()
-                    for _i191 in range(_size187):
-                        _elem192 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.processorCapabilities.append(_elem192)
+                    (_etype266, _size263) = iprot.readListBegin()
+                    for _i267 in range(_size263):
+                        _elem268 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.processorCapabilities.append(_elem268)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -3890,8 +5463,8 @@ class GetTableRequest(object):
         if self.processorCapabilities is not None:
             oprot.writeFieldBegin('processorCapabilities', TType.LIST, 8)
             oprot.writeListBegin(TType.STRING, len(self.processorCapabilities))
-            for iter193 in self.processorCapabilities:
-                oprot.writeString(iter193.encode('utf-8') if sys.version_info[0] == 2 else iter193)
+            for iter269 in self.processorCapabilities:
+                oprot.writeString(iter269.encode('utf-8') if sys.version_info[0] == 2 else iter269)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.processorIdentifier is not None:
@@ -4049,10 +5622,10 @@ class GetTablesRequest(object):
             elif fid == 2:
                 if ftype == TType.LIST:
                     self.tblNames = []
-                    (_etype197, _size194) = iprot.readListBegin()
-                    for _i198 in range(_size194):
-                        _elem199 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.tblNames.append(_elem199)
+                    (_etype273, _size270) = iprot.readListBegin()
+                    for _i274 in range(_size270):
+                        _elem275 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.tblNames.append(_elem275)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4070,10 +5643,10 @@ class GetTablesRequest(object):
             elif fid == 5:
                 if ftype == TType.LIST:
                     self.processorCapabilities = []
-                    (_etype203, _size200) = iprot.readListBegin()
-                    for _i204 in range(_size200):
-                        _elem205 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.processorCapabilities.append(_elem205)
+                    (_etype279, _size276) = iprot.readListBegin()
+                    for _i280 in range(_size276):
+                        _elem281 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.processorCapabilities.append(_elem281)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4099,8 +5672,8 @@ class GetTablesRequest(object):
         if self.tblNames is not None:
             oprot.writeFieldBegin('tblNames', TType.LIST, 2)
             oprot.writeListBegin(TType.STRING, len(self.tblNames))
-            for iter206 in self.tblNames:
-                oprot.writeString(iter206.encode('utf-8') if sys.version_info[0] == 2 else iter206)
+            for iter282 in self.tblNames:
+                oprot.writeString(iter282.encode('utf-8') if sys.version_info[0] == 2 else iter282)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.capabilities is not None:
@@ -4114,8 +5687,8 @@ class GetTablesRequest(object):
         if self.processorCapabilities is not None:
             oprot.writeFieldBegin('processorCapabilities', TType.LIST, 5)
             oprot.writeListBegin(TType.STRING, len(self.processorCapabilities))
-            for iter207 in self.processorCapabilities:
-                oprot.writeString(iter207.encode('utf-8') if sys.version_info[0] == 2 else iter207)
+            for iter283 in self.processorCapabilities:
+                oprot.writeString(iter283.encode('utf-8') if sys.version_info[0] == 2 else iter283)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.processorIdentifier is not None:
@@ -4176,11 +5749,11 @@ class GetTablesResult(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.tables = []
-                    (_etype211, _size208) = iprot.readListBegin()
-                    for _i212 in range(_size208):
-                        _elem213 = Table()
-                        _elem213.read(iprot)
-                        self.tables.append(_elem213)
+                    (_etype287, _size284) = iprot.readListBegin()
+                    for _i288 in range(_size284):
+                        _elem289 = Table()
+                        _elem289.read(iprot)
+                        self.tables.append(_elem289)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4197,8 +5770,8 @@ class GetTablesResult(object):
         if self.tables is not None:
             oprot.writeFieldBegin('tables', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.tables))
-            for iter214 in self.tables:
-                iter214.write(oprot)
+            for iter290 in self.tables:
+                iter290.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -4340,21 +5913,21 @@ class RequestPartsSpec(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.names = []
-                    (_etype218, _size215) = iprot.readListBegin()
-                    for _i219 in range(_size215):
-                        _elem220 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.names.append(_elem220)
+                    (_etype294, _size291) = iprot.readListBegin()
+                    for _i295 in range(_size291):
+                        _elem296 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.names.append(_elem296)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
             elif fid == 2:
                 if ftype == TType.LIST:
                     self.exprs = []
-                    (_etype224, _size221) = iprot.readListBegin()
-                    for _i225 in range(_size221):
-                        _elem226 = DropPartitionsExpr()
-                        _elem226.read(iprot)
-                        self.exprs.append(_elem226)
+                    (_etype300, _size297) = iprot.readListBegin()
+                    for _i301 in range(_size297):
+                        _elem302 = DropPartitionsExpr()
+                        _elem302.read(iprot)
+                        self.exprs.append(_elem302)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4371,15 +5944,15 @@ class RequestPartsSpec(object):
         if self.names is not None:
             oprot.writeFieldBegin('names', TType.LIST, 1)
             oprot.writeListBegin(TType.STRING, len(self.names))
-            for iter227 in self.names:
-                oprot.writeString(iter227.encode('utf-8') if sys.version_info[0] == 2 else iter227)
+            for iter303 in self.names:
+                oprot.writeString(iter303.encode('utf-8') if sys.version_info[0] == 2 else iter303)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.exprs is not None:
             oprot.writeFieldBegin('exprs', TType.LIST, 2)
             oprot.writeListBegin(TType.STRUCT, len(self.exprs))
-            for iter228 in self.exprs:
-                iter228.write(oprot)
+            for iter304 in self.exprs:
+                iter304.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -4606,11 +6179,11 @@ class DropPartitionsResult(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.partitions = []
-                    (_etype232, _size229) = iprot.readListBegin()
-                    for _i233 in range(_size229):
-                        _elem234 = Partition()
-                        _elem234.read(iprot)
-                        self.partitions.append(_elem234)
+                    (_etype308, _size305) = iprot.readListBegin()
+                    for _i309 in range(_size305):
+                        _elem310 = Partition()
+                        _elem310.read(iprot)
+                        self.partitions.append(_elem310)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4627,8 +6200,8 @@ class DropPartitionsResult(object):
         if self.partitions is not None:
             oprot.writeFieldBegin('partitions', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.partitions))
-            for iter235 in self.partitions:
-                iter235.write(oprot)
+            for iter311 in self.partitions:
+                iter311.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -4728,10 +6301,10 @@ class AlterTableRequest(object):
             elif fid == 8:
                 if ftype == TType.LIST:
                     self.processorCapabilities = []
-                    (_etype239, _size236) = iprot.readListBegin()
-                    for _i240 in range(_size236):
-                        _elem241 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.processorCapabilities.append(_elem241)
+                    (_etype315, _size312) = iprot.readListBegin()
+                    for _i316 in range(_size312):
+                        _elem317 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.processorCapabilities.append(_elem317)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4773,8 +6346,8 @@ class AlterTableRequest(object):
         if self.processorCapabilities is not None:
             oprot.writeFieldBegin('processorCapabilities', TType.LIST, 8)
             oprot.writeListBegin(TType.STRING, len(self.processorCapabilities))
-            for iter242 in self.processorCapabilities:
-                oprot.writeString(iter242.encode('utf-8') if sys.version_info[0] == 2 else iter242)
+            for iter318 in self.processorCapabilities:
+                oprot.writeString(iter318.encode('utf-8') if sys.version_info[0] == 2 else iter318)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.processorIdentifier is not None:
@@ -4917,10 +6490,10 @@ class GetPartitionsByNamesRequest(object):
             elif fid == 3:
                 if ftype == TType.LIST:
                     self.names = []
-                    (_etype246, _size243) = iprot.readListBegin()
-                    for _i247 in range(_size243):
-                        _elem248 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.names.append(_elem248)
+                    (_etype322, _size319) = iprot.readListBegin()
+                    for _i323 in range(_size319):
+                        _elem324 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.names.append(_elem324)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4932,10 +6505,10 @@ class GetPartitionsByNamesRequest(object):
             elif fid == 5:
                 if ftype == TType.LIST:
                     self.processorCapabilities = []
-                    (_etype252, _size249) = iprot.readListBegin()
-                    for _i253 in range(_size249):
-                        _elem254 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.processorCapabilities.append(_elem254)
+                    (_etype328, _size325) = iprot.readListBegin()
+                    for _i329 in range(_size325):
+                        _elem330 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.processorCapabilities.append(_elem330)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -4970,8 +6543,8 @@ class GetPartitionsByNamesRequest(object):
         if self.names is not None:
             oprot.writeFieldBegin('names', TType.LIST, 3)
             oprot.writeListBegin(TType.STRING, len(self.names))
-            for iter255 in self.names:
-                oprot.writeString(iter255.encode('utf-8') if sys.version_info[0] == 2 else iter255)
+            for iter331 in self.names:
+                oprot.writeString(iter331.encode('utf-8') if sys.version_info[0] == 2 else iter331)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.get_col_stats is not None:
@@ -4981,8 +6554,8 @@ class GetPartitionsByNamesRequest(object):
         if self.processorCapabilities is not None:
             oprot.writeFieldBegin('processorCapabilities', TType.LIST, 5)
             oprot.writeListBegin(TType.STRING, len(self.processorCapabilities))
-            for iter256 in self.processorCapabilities:
-                oprot.writeString(iter256.encode('utf-8') if sys.version_info[0] == 2 else iter256)
+            for iter332 in self.processorCapabilities:
+                oprot.writeString(iter332.encode('utf-8') if sys.version_info[0] == 2 else iter332)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.processorIdentifier is not None:
@@ -5049,11 +6622,11 @@ class GetPartitionsByNamesResult(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.partitions = []
-                    (_etype260, _size257) = iprot.readListBegin()
-                    for _i261 in range(_size257):
-                        _elem262 = Partition()
-                        _elem262.read(iprot)
-                        self.partitions.append(_elem262)
+                    (_etype336, _size333) = iprot.readListBegin()
+                    for _i337 in range(_size333):
+                        _elem338 = Partition()
+                        _elem338.read(iprot)
+                        self.partitions.append(_elem338)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -5070,8 +6643,8 @@ class GetPartitionsByNamesResult(object):
         if self.partitions is not None:
             oprot.writeFieldBegin('partitions', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.partitions))
-            for iter263 in self.partitions:
-                iter263.write(oprot)
+            for iter339 in self.partitions:
+                iter339.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -5128,11 +6701,11 @@ class EnvironmentContext(object):
             if fid == 1:
                 if ftype == TType.MAP:
                     self.properties = {}
-                    (_ktype265, _vtype266, _size264) = iprot.readMapBegin()
-                    for _i268 in range(_size264):
-                        _key269 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        _val270 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.properties[_key269] = _val270
+                    (_ktype341, _vtype342, _size340) = iprot.readMapBegin()
+                    for _i344 in range(_size340):
+                        _key345 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        _val346 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.properties[_key345] = _val346
                     iprot.readMapEnd()
                 else:
                     iprot.skip(ftype)
@@ -5149,9 +6722,9 @@ class EnvironmentContext(object):
         if self.properties is not None:
             oprot.writeFieldBegin('properties', TType.MAP, 1)
             oprot.writeMapBegin(TType.STRING, TType.STRING, len(self.properties))
-            for kiter271, viter272 in self.properties.items():
-                oprot.writeString(kiter271.encode('utf-8') if sys.version_info[0] == 2 else kiter271)
-                oprot.writeString(viter272.encode('utf-8') if sys.version_info[0] == 2 else viter272)
+            for kiter347, viter348 in self.properties.items():
+                oprot.writeString(kiter347.encode('utf-8') if sys.version_info[0] == 2 else kiter347)
+                oprot.writeString(viter348.encode('utf-8') if sys.version_info[0] == 2 else viter348)
             oprot.writeMapEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -5227,10 +6800,10 @@ class CreateTableRequest(object):
             elif fid == 9:
                 if ftype == TType.LIST:
                     self.processorCapabilities = []
-                    (_etype276, _size273) = iprot.readListBegin()
-                    for _i277 in range(_size273):
-                        _elem278 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.processorCapabilities.append(_elem278)
+                    (_etype352, _size349) = iprot.readListBegin()
+                    for _i353 in range(_size349):
+                        _elem354 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.processorCapabilities.append(_elem354)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -5260,8 +6833,8 @@ class CreateTableRequest(object):
         if self.processorCapabilities is not None:
             oprot.writeFieldBegin('processorCapabilities', TType.LIST, 9)
             oprot.writeListBegin(TType.STRING, len(self.processorCapabilities))
-            for iter279 in self.processorCapabilities:
-                oprot.writeString(iter279.encode('utf-8') if sys.version_info[0] == 2 else iter279)
+            for iter355 in self.processorCapabilities:
+                oprot.writeString(iter355.encode('utf-8') if sys.version_info[0] == 2 else iter355)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.processorIdentifier is not None:
@@ -5349,11 +6922,11 @@ class AlterPartitionsRequest(object):
             elif fid == 4:
                 if ftype == TType.LIST:
                     self.partitions = []
-                    (_etype283, _size280) = iprot.readListBegin()
-                    for _i284 in range(_size280):
-                        _elem285 = Partition()
-                        _elem285.read(iprot)
-                        self.partitions.append(_elem285)
+                    (_etype359, _size356) = iprot.readListBegin()
+                    for _i360 in range(_size356):
+                        _elem361 = Partition()
+                        _elem361.read(iprot)
+                        self.partitions.append(_elem361)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -5388,8 +6961,8 @@ class AlterPartitionsRequest(object):
         if self.partitions is not None:
             oprot.writeFieldBegin('partitions', TType.LIST, 4)
             oprot.writeListBegin(TType.STRUCT, len(self.partitions))
-            for iter286 in self.partitions:
-                iter286.write(oprot)
+            for iter362 in self.partitions:
+                iter362.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.environmentContext is not None:
@@ -5529,11 +7102,11 @@ class AddPartitionsRequest(object):
             elif fid == 3:
                 if ftype == TType.LIST:
                     self.parts = []
-                    (_etype290, _size287) = iprot.readListBegin()
-                    for _i291 in range(_size287):
-                        _elem292 = Partition()
-                        _elem292.read(iprot)
-                        self.parts.append(_elem292)
+                    (_etype366, _size363) = iprot.readListBegin()
+                    for _i367 in range(_size363):
+                        _elem368 = Partition()
+                        _elem368.read(iprot)
+                        self.parts.append(_elem368)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -5573,8 +7146,8 @@ class AddPartitionsRequest(object):
         if self.parts is not None:
             oprot.writeFieldBegin('parts', TType.LIST, 3)
             oprot.writeListBegin(TType.STRUCT, len(self.parts))
-            for iter293 in self.parts:
-                iter293.write(oprot)
+            for iter369 in self.parts:
+                iter369.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.ifNotExists is not None:
@@ -5649,11 +7222,11 @@ class AddPartitionsResult(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.partitions = []
-                    (_etype297, _size294) = iprot.readListBegin()
-                    for _i298 in range(_size294):
-                        _elem299 = Partition()
-                        _elem299.read(iprot)
-                        self.partitions.append(_elem299)
+                    (_etype373, _size370) = iprot.readListBegin()
+                    for _i374 in range(_size370):
+                        _elem375 = Partition()
+                        _elem375.read(iprot)
+                        self.partitions.append(_elem375)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -5670,8 +7243,8 @@ class AddPartitionsResult(object):
         if self.partitions is not None:
             oprot.writeFieldBegin('partitions', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.partitions))
-            for iter300 in self.partitions:
-                iter300.write(oprot)
+            for iter376 in self.partitions:
+                iter376.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -5706,6 +7279,7 @@ class OpenTxnRequest(object):
      - user
      - hostname
      - agentInfo
+     - txn_type
 
     """
 
@@ -5714,14 +7288,16 @@ class OpenTxnRequest(object):
         'user',
         'hostname',
         'agentInfo',
+        'txn_type',
     )
 
 
-    def __init__(self, num_txns=None, user=None, hostname=None, agentInfo=None,):
+    def __init__(self, num_txns=None, user=None, hostname=None, agentInfo=None, txn_type=None,):
         self.num_txns = num_txns
         self.user = user
         self.hostname = hostname
         self.agentInfo = agentInfo
+        self.txn_type = txn_type
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -5752,6 +7328,11 @@ class OpenTxnRequest(object):
                     self.agentInfo = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
                 else:
                     iprot.skip(ftype)
+            elif fid == 7:
+                if ftype == TType.I32:
+                    self.txn_type = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -5777,6 +7358,10 @@ class OpenTxnRequest(object):
         if self.agentInfo is not None:
             oprot.writeFieldBegin('agentInfo', TType.STRING, 4)
             oprot.writeString(self.agentInfo.encode('utf-8') if sys.version_info[0] == 2 else self.agentInfo)
+            oprot.writeFieldEnd()
+        if self.txn_type is not None:
+            oprot.writeFieldBegin('txn_type', TType.I32, 7)
+            oprot.writeI32(self.txn_type)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -5836,10 +7421,10 @@ class OpenTxnsResponse(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.txn_ids = []
-                    (_etype304, _size301) = iprot.readListBegin()
-                    for _i305 in range(_size301):
-                        _elem306 = iprot.readI64()
-                        self.txn_ids.append(_elem306)
+                    (_etype380, _size377) = iprot.readListBegin()
+                    for _i381 in range(_size377):
+                        _elem382 = iprot.readI64()
+                        self.txn_ids.append(_elem382)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -5856,8 +7441,8 @@ class OpenTxnsResponse(object):
         if self.txn_ids is not None:
             oprot.writeFieldBegin('txn_ids', TType.LIST, 1)
             oprot.writeListBegin(TType.I64, len(self.txn_ids))
-            for iter307 in self.txn_ids:
-                oprot.writeI64(iter307)
+            for iter383 in self.txn_ids:
+                oprot.writeI64(iter383)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -5928,10 +7513,10 @@ class GetOpenTxnsResponse(object):
             elif fid == 2:
                 if ftype == TType.LIST:
                     self.open_txns = []
-                    (_etype311, _size308) = iprot.readListBegin()
-                    for _i312 in range(_size308):
-                        _elem313 = iprot.readI64()
-                        self.open_txns.append(_elem313)
+                    (_etype387, _size384) = iprot.readListBegin()
+                    for _i388 in range(_size384):
+                        _elem389 = iprot.readI64()
+                        self.open_txns.append(_elem389)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -5962,8 +7547,8 @@ class GetOpenTxnsResponse(object):
         if self.open_txns is not None:
             oprot.writeFieldBegin('open_txns', TType.LIST, 2)
             oprot.writeListBegin(TType.I64, len(self.open_txns))
-            for iter314 in self.open_txns:
-                oprot.writeI64(iter314)
+            for iter390 in self.open_txns:
+                oprot.writeI64(iter390)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.min_open_txn is not None:
@@ -6183,10 +7768,10 @@ class GetValidWriteIdsRequest(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.fullTableNames = []
-                    (_etype318, _size315) = iprot.readListBegin()
-                    for _i319 in range(_size315):
-                        _elem320 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.fullTableNames.append(_elem320)
+                    (_etype394, _size391) = iprot.readListBegin()
+                    for _i395 in range(_size391):
+                        _elem396 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.fullTableNames.append(_elem396)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6208,8 +7793,8 @@ class GetValidWriteIdsRequest(object):
         if self.fullTableNames is not None:
             oprot.writeFieldBegin('fullTableNames', TType.LIST, 1)
             oprot.writeListBegin(TType.STRING, len(self.fullTableNames))
-            for iter321 in self.fullTableNames:
-                oprot.writeString(iter321.encode('utf-8') if sys.version_info[0] == 2 else iter321)
+            for iter397 in self.fullTableNames:
+                oprot.writeString(iter397.encode('utf-8') if sys.version_info[0] == 2 else iter397)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.validTxnList is not None:
@@ -6292,10 +7877,10 @@ class TableValidWriteIds(object):
             elif fid == 3:
                 if ftype == TType.LIST:
                     self.invalidWriteIds = []
-                    (_etype325, _size322) = iprot.readListBegin()
-                    for _i326 in range(_size322):
-                        _elem327 = iprot.readI64()
-                        self.invalidWriteIds.append(_elem327)
+                    (_etype401, _size398) = iprot.readListBegin()
+                    for _i402 in range(_size398):
+                        _elem403 = iprot.readI64()
+                        self.invalidWriteIds.append(_elem403)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6330,8 +7915,8 @@ class TableValidWriteIds(object):
         if self.invalidWriteIds is not None:
             oprot.writeFieldBegin('invalidWriteIds', TType.LIST, 3)
             oprot.writeListBegin(TType.I64, len(self.invalidWriteIds))
-            for iter328 in self.invalidWriteIds:
-                oprot.writeI64(iter328)
+            for iter404 in self.invalidWriteIds:
+                oprot.writeI64(iter404)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.minOpenWriteId is not None:
@@ -6402,11 +7987,11 @@ class GetValidWriteIdsResponse(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.tblValidWriteIds = []
-                    (_etype332, _size329) = iprot.readListBegin()
-                    for _i333 in range(_size329):
-                        _elem334 = TableValidWriteIds()
-                        _elem334.read(iprot)
-                        self.tblValidWriteIds.append(_elem334)
+                    (_etype408, _size405) = iprot.readListBegin()
+                    for _i409 in range(_size405):
+                        _elem410 = TableValidWriteIds()
+                        _elem410.read(iprot)
+                        self.tblValidWriteIds.append(_elem410)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6423,8 +8008,8 @@ class GetValidWriteIdsResponse(object):
         if self.tblValidWriteIds is not None:
             oprot.writeFieldBegin('tblValidWriteIds', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.tblValidWriteIds))
-            for iter335 in self.tblValidWriteIds:
-                iter335.write(oprot)
+            for iter411 in self.tblValidWriteIds:
+                iter411.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -6497,10 +8082,10 @@ class AllocateTableWriteIdsRequest(object):
             elif fid == 3:
                 if ftype == TType.LIST:
                     self.txnIds = []
-                    (_etype339, _size336) = iprot.readListBegin()
-                    for _i340 in range(_size336):
-                        _elem341 = iprot.readI64()
-                        self.txnIds.append(_elem341)
+                    (_etype415, _size412) = iprot.readListBegin()
+                    for _i416 in range(_size412):
+                        _elem417 = iprot.readI64()
+                        self.txnIds.append(_elem417)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6525,8 +8110,8 @@ class AllocateTableWriteIdsRequest(object):
         if self.txnIds is not None:
             oprot.writeFieldBegin('txnIds', TType.LIST, 3)
             oprot.writeListBegin(TType.I64, len(self.txnIds))
-            for iter342 in self.txnIds:
-                oprot.writeI64(iter342)
+            for iter418 in self.txnIds:
+                oprot.writeI64(iter418)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -6669,11 +8254,11 @@ class AllocateTableWriteIdsResponse(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.txnToWriteIds = []
-                    (_etype346, _size343) = iprot.readListBegin()
-                    for _i347 in range(_size343):
-                        _elem348 = TxnToWriteId()
-                        _elem348.read(iprot)
-                        self.txnToWriteIds.append(_elem348)
+                    (_etype422, _size419) = iprot.readListBegin()
+                    for _i423 in range(_size419):
+                        _elem424 = TxnToWriteId()
+                        _elem424.read(iprot)
+                        self.txnToWriteIds.append(_elem424)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6690,8 +8275,8 @@ class AllocateTableWriteIdsResponse(object):
         if self.txnToWriteIds is not None:
             oprot.writeFieldBegin('txnToWriteIds', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.txnToWriteIds))
-            for iter349 in self.txnToWriteIds:
-                iter349.write(oprot)
+            for iter425 in self.txnToWriteIds:
+                iter425.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -6783,10 +8368,10 @@ class AddDynamicPartitions(object):
             elif fid == 5:
                 if ftype == TType.LIST:
                     self.partitionnames = []
-                    (_etype353, _size350) = iprot.readListBegin()
-                    for _i354 in range(_size350):
-                        _elem355 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.partitionnames.append(_elem355)
+                    (_etype429, _size426) = iprot.readListBegin()
+                    for _i430 in range(_size426):
+                        _elem431 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.partitionnames.append(_elem431)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -6824,8 +8409,8 @@ class AddDynamicPartitions(object):
         if self.partitionnames is not None:
             oprot.writeFieldBegin('partitionnames', TType.LIST, 5)
             oprot.writeListBegin(TType.STRING, len(self.partitionnames))
-            for iter356 in self.partitionnames:
-                oprot.writeString(iter356.encode('utf-8') if sys.version_info[0] == 2 else iter356)
+            for iter432 in self.partitionnames:
+                oprot.writeString(iter432.encode('utf-8') if sys.version_info[0] == 2 else iter432)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.operationType is not None:
@@ -7064,11 +8649,11 @@ class LockRequest(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.component = []
-                    (_etype360, _size357) = iprot.readListBegin()
-                    for _i361 in range(_size357):
-                        _elem362 = LockComponent()
-                        _elem362.read(iprot)
-                        self.component.append(_elem362)
+                    (_etype436, _size433) = iprot.readListBegin()
+                    for _i437 in range(_size433):
+                        _elem438 = LockComponent()
+                        _elem438.read(iprot)
+                        self.component.append(_elem438)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -7105,8 +8690,8 @@ class LockRequest(object):
         if self.component is not None:
             oprot.writeFieldBegin('component', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.component))
-            for iter363 in self.component:
-                iter363.write(oprot)
+            for iter439 in self.component:
+                iter439.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         if self.txnid is not None:
@@ -7610,20 +9195,20 @@ class HeartbeatTxnRangeResponse(object):
             if fid == 1:
                 if ftype == TType.SET:
                     self.aborted = set()
-                    (_etype367, _size364) = iprot.readSetBegin()
-                    for _i368 in range(_size364):
-                        _elem369 = iprot.readI64()
-                        self.aborted.add(_elem369)
+                    (_etype443, _size440) = iprot.readSetBegin()
+                    for _i444 in range(_size440):
+                        _elem445 = iprot.readI64()
+                        self.aborted.add(_elem445)
                     iprot.readSetEnd()
                 else:
                     iprot.skip(ftype)
             elif fid == 2:
                 if ftype == TType.SET:
                     self.nosuch = set()
-                    (_etype373, _size370) = iprot.readSetBegin()
-                    for _i374 in range(_size370):
-                        _elem375 = iprot.readI64()
-                        self.nosuch.add(_elem375)
+                    (_etype449, _size446) = iprot.readSetBegin()
+                    for _i450 in range(_size446):
+                        _elem451 = iprot.readI64()
+                        self.nosuch.add(_elem451)
                     iprot.readSetEnd()
                 else:
                     iprot.skip(ftype)
@@ -7640,15 +9225,15 @@ class HeartbeatTxnRangeResponse(object):
         if self.aborted is not None:
             oprot.writeFieldBegin('aborted', TType.SET, 1)
             oprot.writeSetBegin(TType.I64, len(self.aborted))
-            for iter376 in self.aborted:
-                oprot.writeI64(iter376)
+            for iter452 in self.aborted:
+                oprot.writeI64(iter452)
             oprot.writeSetEnd()
             oprot.writeFieldEnd()
         if self.nosuch is not None:
             oprot.writeFieldBegin('nosuch', TType.SET, 2)
             oprot.writeSetBegin(TType.I64, len(self.nosuch))
-            for iter377 in self.nosuch:
-                oprot.writeI64(iter377)
+            for iter453 in self.nosuch:
+                oprot.writeI64(iter453)
             oprot.writeSetEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -8037,11 +9622,11 @@ class ShowLocksResponse(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.locks = []
-                    (_etype381, _size378) = iprot.readListBegin()
-                    for _i382 in range(_size378):
-                        _elem383 = ShowLocksResponseElement()
-                        _elem383.read(iprot)
-                        self.locks.append(_elem383)
+                    (_etype457, _size454) = iprot.readListBegin()
+                    for _i458 in range(_size454):
+                        _elem459 = ShowLocksResponseElement()
+                        _elem459.read(iprot)
+                        self.locks.append(_elem459)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -8058,8 +9643,8 @@ class ShowLocksResponse(object):
         if self.locks is not None:
             oprot.writeFieldBegin('locks', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.locks))
-            for iter384 in self.locks:
-                iter384.write(oprot)
+            for iter460 in self.locks:
+                iter460.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -8096,6 +9681,7 @@ class CompactionRequest(object):
      - type
      - runas
      - properties
+     - poolName
 
     """
 
@@ -8106,16 +9692,18 @@ class CompactionRequest(object):
         'type',
         'runas',
         'properties',
+        'poolName',
     )
 
 
-    def __init__(self, dbname=None, tablename=None, partitionname=None, type=None, runas=None, properties=None,):
+    def __init__(self, dbname=None, tablename=None, partitionname=None, type=None, runas=None, properties=None, poolName=None,):
         self.dbname = dbname
         self.tablename = tablename
         self.partitionname = partitionname
         self.type = type
         self.runas = runas
         self.properties = properties
+        self.poolName = poolName
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -8154,12 +9742,17 @@ class CompactionRequest(object):
             elif fid == 6:
                 if ftype == TType.MAP:
                     self.properties = {}
-                    (_ktype386, _vtype387, _size385) = iprot.readMapBegin()
-                    for _i389 in range(_size385):
-                        _key390 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        _val391 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
-                        self.properties[_key390] = _val391
+                    (_ktype462, _vtype463, _size461) = iprot.readMapBegin()
+                    for _i465 in range(_size461):
+                        _key466 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        _val467 = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                        self.properties[_key466] = _val467
                     iprot.readMapEnd()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.STRING:
+                    self.poolName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
                 else:
                     iprot.skip(ftype)
             else:
@@ -8195,10 +9788,14 @@ class CompactionRequest(object):
         if self.properties is not None:
             oprot.writeFieldBegin('properties', TType.MAP, 6)
             oprot.writeMapBegin(TType.STRING, TType.STRING, len(self.properties))
-            for kiter392, viter393 in self.properties.items():
-                oprot.writeString(kiter392.encode('utf-8') if sys.version_info[0] == 2 else kiter392)
-                oprot.writeString(viter393.encode('utf-8') if sys.version_info[0] == 2 else viter393)
+            for kiter468, viter469 in self.properties.items():
+                oprot.writeString(kiter468.encode('utf-8') if sys.version_info[0] == 2 else kiter468)
+                oprot.writeString(viter469.encode('utf-8') if sys.version_info[0] == 2 else viter469)
             oprot.writeMapEnd()
+            oprot.writeFieldEnd()
+        if self.poolName is not None:
+            oprot.writeFieldBegin('poolName', TType.STRING, 9)
+            oprot.writeString(self.poolName.encode('utf-8') if sys.version_info[0] == 2 else self.poolName)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -8432,10 +10029,15 @@ class ShowCompactResponseElement(object):
      - workerid
      - start
      - runAs
+     - hightestTxnId
      - endTime
      - id
      - errorMessage
      - enqueueTime
+     - poolName
+     - nextTxnId
+     - txnId
+     - commitTime
      - hightestWriteId
 
     """
@@ -8449,15 +10051,20 @@ class ShowCompactResponseElement(object):
         'workerid',
         'start',
         'runAs',
+        'hightestTxnId',
         'endTime',
         'id',
         'errorMessage',
         'enqueueTime',
+        'poolName',
+        'nextTxnId',
+        'txnId',
+        'commitTime',
         'hightestWriteId',
     )
 
 
-    def __init__(self, dbname=None, tablename=None, partitionname=None, type=None, state=None, workerid=None, start=None, runAs=None, endTime=None, id=None, errorMessage=None, enqueueTime=None, hightestWriteId=None,):
+    def __init__(self, dbname=None, tablename=None, partitionname=None, type=None, state=None, workerid=None, start=None, runAs=None, hightestTxnId=None, endTime=None, id=None, errorMessage=None, enqueueTime=None, poolName=None, nextTxnId=None, txnId=None, commitTime=None, hightestWriteId=None,):
         self.dbname = dbname
         self.tablename = tablename
         self.partitionname = partitionname
@@ -8466,10 +10073,15 @@ class ShowCompactResponseElement(object):
         self.workerid = workerid
         self.start = start
         self.runAs = runAs
+        self.hightestTxnId = hightestTxnId
         self.endTime = endTime
         self.id = id
         self.errorMessage = errorMessage
         self.enqueueTime = enqueueTime
+        self.poolName = poolName
+        self.nextTxnId = nextTxnId
+        self.txnId = txnId
+        self.commitTime = commitTime
         self.hightestWriteId = hightestWriteId
 
     def read(self, iprot):
@@ -8521,6 +10133,11 @@ class ShowCompactResponseElement(object):
                     self.runAs = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
                 else:
                     iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.I64:
+                    self.hightestTxnId = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
             elif fid == 11:
                 if ftype == TType.I64:
                     self.endTime = iprot.readI64()
@@ -8539,6 +10156,26 @@ class ShowCompactResponseElement(object):
             elif fid == 15:
                 if ftype == TType.I64:
                     self.enqueueTime = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 20:
+                if ftype == TType.STRING:
+                    self.poolName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 21:
+                if ftype == TType.I64:
+                    self.nextTxnId = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 22:
+                if ftype == TType.I64:
+                    self.txnId = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 23:
+                if ftype == TType.I64:
+                    self.commitTime = iprot.readI64()
                 else:
                     iprot.skip(ftype)
             elif fid == 24:
@@ -8588,6 +10225,10 @@ class ShowCompactResponseElement(object):
             oprot.writeFieldBegin('runAs', TType.STRING, 8)
             oprot.writeString(self.runAs.encode('utf-8') if sys.version_info[0] == 2 else self.runAs)
             oprot.writeFieldEnd()
+        if self.hightestTxnId is not None:
+            oprot.writeFieldBegin('hightestTxnId', TType.I64, 9)
+            oprot.writeI64(self.hightestTxnId)
+            oprot.writeFieldEnd()
         if self.endTime is not None:
             oprot.writeFieldBegin('endTime', TType.I64, 11)
             oprot.writeI64(self.endTime)
@@ -8603,6 +10244,22 @@ class ShowCompactResponseElement(object):
         if self.enqueueTime is not None:
             oprot.writeFieldBegin('enqueueTime', TType.I64, 15)
             oprot.writeI64(self.enqueueTime)
+            oprot.writeFieldEnd()
+        if self.poolName is not None:
+            oprot.writeFieldBegin('poolName', TType.STRING, 20)
+            oprot.writeString(self.poolName.encode('utf-8') if sys.version_info[0] == 2 else self.poolName)
+            oprot.writeFieldEnd()
+        if self.nextTxnId is not None:
+            oprot.writeFieldBegin('nextTxnId', TType.I64, 21)
+            oprot.writeI64(self.nextTxnId)
+            oprot.writeFieldEnd()
+        if self.txnId is not None:
+            oprot.writeFieldBegin('txnId', TType.I64, 22)
+            oprot.writeI64(self.txnId)
+            oprot.writeFieldEnd()
+        if self.commitTime is not None:
+            oprot.writeFieldBegin('commitTime', TType.I64, 23)
+            oprot.writeI64(self.commitTime)
             oprot.writeFieldEnd()
         if self.hightestWriteId is not None:
             oprot.writeFieldBegin('hightestWriteId', TType.I64, 24)
@@ -8668,11 +10325,11 @@ class ShowCompactResponse(object):
             if fid == 1:
                 if ftype == TType.LIST:
                     self.compacts = []
-                    (_etype397, _size394) = iprot.readListBegin()
-                    for _i398 in range(_size394):
-                        _elem399 = ShowCompactResponseElement()
-                        _elem399.read(iprot)
-                        self.compacts.append(_elem399)
+                    (_etype473, _size470) = iprot.readListBegin()
+                    for _i474 in range(_size470):
+                        _elem475 = ShowCompactResponseElement()
+                        _elem475.read(iprot)
+                        self.compacts.append(_elem475)
                     iprot.readListEnd()
                 else:
                     iprot.skip(ftype)
@@ -8689,8 +10346,8 @@ class ShowCompactResponse(object):
         if self.compacts is not None:
             oprot.writeFieldBegin('compacts', TType.LIST, 1)
             oprot.writeListBegin(TType.STRUCT, len(self.compacts))
-            for iter400 in self.compacts:
-                iter400.write(oprot)
+            for iter476 in self.compacts:
+                iter476.write(oprot)
             oprot.writeListEnd()
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
@@ -8699,6 +10356,363 @@ class ShowCompactResponse(object):
     def validate(self):
         if self.compacts is None:
             raise TProtocolException(message='Required field compacts is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class CompactionInfoStruct(object):
+    """
+    Attributes:
+     - id
+     - dbname
+     - tablename
+     - partitionname
+     - type
+     - runas
+     - state
+     - workerId
+     - highestWriteId
+     - errorMessage
+     - poolname
+
+    """
+
+    __slots__ = (
+        'id',
+        'dbname',
+        'tablename',
+        'partitionname',
+        'type',
+        'runas',
+        'state',
+        'workerId',
+        'highestWriteId',
+        'errorMessage',
+        'poolname',
+    )
+
+
+    def __init__(self, id=None, dbname=None, tablename=None, partitionname=None, type=None, runas=None, state=None, workerId=None, highestWriteId=None, errorMessage=None, poolname=None,):
+        self.id = id
+        self.dbname = dbname
+        self.tablename = tablename
+        self.partitionname = partitionname
+        self.type = type
+        self.runas = runas
+        self.state = state
+        self.workerId = workerId
+        self.highestWriteId = highestWriteId
+        self.errorMessage = errorMessage
+        self.poolname = poolname
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.I64:
+                    self.id = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.dbname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.tablename = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 4:
+                if ftype == TType.STRING:
+                    self.partitionname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 5:
+                if ftype == TType.I32:
+                    self.type = iprot.readI32()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.runas = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 9:
+                if ftype == TType.STRING:
+                    self.state = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 10:
+                if ftype == TType.STRING:
+                    self.workerId = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 12:
+                if ftype == TType.I64:
+                    self.highestWriteId = iprot.readI64()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 13:
+                if ftype == TType.STRING:
+                    self.errorMessage = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 17:
+                if ftype == TType.STRING:
+                    self.poolname = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('CompactionInfoStruct')
+        if self.id is not None:
+            oprot.writeFieldBegin('id', TType.I64, 1)
+            oprot.writeI64(self.id)
+            oprot.writeFieldEnd()
+        if self.dbname is not None:
+            oprot.writeFieldBegin('dbname', TType.STRING, 2)
+            oprot.writeString(self.dbname.encode('utf-8') if sys.version_info[0] == 2 else self.dbname)
+            oprot.writeFieldEnd()
+        if self.tablename is not None:
+            oprot.writeFieldBegin('tablename', TType.STRING, 3)
+            oprot.writeString(self.tablename.encode('utf-8') if sys.version_info[0] == 2 else self.tablename)
+            oprot.writeFieldEnd()
+        if self.partitionname is not None:
+            oprot.writeFieldBegin('partitionname', TType.STRING, 4)
+            oprot.writeString(self.partitionname.encode('utf-8') if sys.version_info[0] == 2 else self.partitionname)
+            oprot.writeFieldEnd()
+        if self.type is not None:
+            oprot.writeFieldBegin('type', TType.I32, 5)
+            oprot.writeI32(self.type)
+            oprot.writeFieldEnd()
+        if self.runas is not None:
+            oprot.writeFieldBegin('runas', TType.STRING, 6)
+            oprot.writeString(self.runas.encode('utf-8') if sys.version_info[0] == 2 else self.runas)
+            oprot.writeFieldEnd()
+        if self.state is not None:
+            oprot.writeFieldBegin('state', TType.STRING, 9)
+            oprot.writeString(self.state.encode('utf-8') if sys.version_info[0] == 2 else self.state)
+            oprot.writeFieldEnd()
+        if self.workerId is not None:
+            oprot.writeFieldBegin('workerId', TType.STRING, 10)
+            oprot.writeString(self.workerId.encode('utf-8') if sys.version_info[0] == 2 else self.workerId)
+            oprot.writeFieldEnd()
+        if self.highestWriteId is not None:
+            oprot.writeFieldBegin('highestWriteId', TType.I64, 12)
+            oprot.writeI64(self.highestWriteId)
+            oprot.writeFieldEnd()
+        if self.errorMessage is not None:
+            oprot.writeFieldBegin('errorMessage', TType.STRING, 13)
+            oprot.writeString(self.errorMessage.encode('utf-8') if sys.version_info[0] == 2 else self.errorMessage)
+            oprot.writeFieldEnd()
+        if self.poolname is not None:
+            oprot.writeFieldBegin('poolname', TType.STRING, 17)
+            oprot.writeString(self.poolname.encode('utf-8') if sys.version_info[0] == 2 else self.poolname)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        if self.id is None:
+            raise TProtocolException(message='Required field id is unset!')
+        if self.dbname is None:
+            raise TProtocolException(message='Required field dbname is unset!')
+        if self.tablename is None:
+            raise TProtocolException(message='Required field tablename is unset!')
+        if self.type is None:
+            raise TProtocolException(message='Required field type is unset!')
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class OptionalCompactionInfoStruct(object):
+    """
+    Attributes:
+     - ci
+
+    """
+
+    __slots__ = (
+        'ci',
+    )
+
+
+    def __init__(self, ci=None,):
+        self.ci = ci
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRUCT:
+                    self.ci = CompactionInfoStruct()
+                    self.ci.read(iprot)
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('OptionalCompactionInfoStruct')
+        if self.ci is not None:
+            oprot.writeFieldBegin('ci', TType.STRUCT, 1)
+            self.ci.write(oprot)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
+        return
+
+    def __repr__(self):
+        L = ['%s=%r' % (key, getattr(self, key))
+             for key in self.__slots__]
+        return '%s(%s)' % (self.__class__.__name__, ', '.join(L))
+
+    def __eq__(self, other):
+        if not isinstance(other, self.__class__):
+            return False
+        for attr in self.__slots__:
+            my_val = getattr(self, attr)
+            other_val = getattr(other, attr)
+            if my_val != other_val:
+                return False
+        return True
+
+    def __ne__(self, other):
+        return not (self == other)
+
+
+class FindNextCompactRequest(object):
+    """
+    Attributes:
+     - workerId
+     - workerVersion
+     - poolName
+
+    """
+
+    __slots__ = (
+        'workerId',
+        'workerVersion',
+        'poolName',
+    )
+
+
+    def __init__(self, workerId=None, workerVersion=None, poolName=None,):
+        self.workerId = workerId
+        self.workerVersion = workerVersion
+        self.poolName = poolName
+
+    def read(self, iprot):
+        if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
+            iprot._fast_decode(self, iprot, [self.__class__, self.thrift_spec])
+            return
+        iprot.readStructBegin()
+        while True:
+            (fname, ftype, fid) = iprot.readFieldBegin()
+            if ftype == TType.STOP:
+                break
+            if fid == 1:
+                if ftype == TType.STRING:
+                    self.workerId = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 2:
+                if ftype == TType.STRING:
+                    self.workerVersion = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            elif fid == 3:
+                if ftype == TType.STRING:
+                    self.poolName = iprot.readString().decode('utf-8', errors='replace') if sys.version_info[0] == 2 else iprot.readString()
+                else:
+                    iprot.skip(ftype)
+            else:
+                iprot.skip(ftype)
+            iprot.readFieldEnd()
+        iprot.readStructEnd()
+
+    def write(self, oprot):
+        if oprot._fast_encode is not None and self.thrift_spec is not None:
+            oprot.trans.write(oprot._fast_encode(self, [self.__class__, self.thrift_spec]))
+            return
+        oprot.writeStructBegin('FindNextCompactRequest')
+        if self.workerId is not None:
+            oprot.writeFieldBegin('workerId', TType.STRING, 1)
+            oprot.writeString(self.workerId.encode('utf-8') if sys.version_info[0] == 2 else self.workerId)
+            oprot.writeFieldEnd()
+        if self.workerVersion is not None:
+            oprot.writeFieldBegin('workerVersion', TType.STRING, 2)
+            oprot.writeString(self.workerVersion.encode('utf-8') if sys.version_info[0] == 2 else self.workerVersion)
+            oprot.writeFieldEnd()
+        if self.poolName is not None:
+            oprot.writeFieldBegin('poolName', TType.STRING, 3)
+            oprot.writeString(self.poolName.encode('utf-8') if sys.version_info[0] == 2 else self.poolName)
+            oprot.writeFieldEnd()
+        oprot.writeFieldStop()
+        oprot.writeStructEnd()
+
+    def validate(self):
         return
 
     def __repr__(self):
@@ -9852,6 +11866,113 @@ StorageDescriptor.thrift_spec = (
     (11, TType.STRUCT, 'skewedInfo', [SkewedInfo, None], None, ),  # 11
     (12, TType.BOOL, 'storedAsSubDirectories', None, None, ),  # 12
 )
+all_structs.append(HiveObjectRef)
+HiveObjectRef.thrift_spec = (
+    None,  # 0
+    (1, TType.I32, 'objectType', None, None, ),  # 1
+    (2, TType.STRING, 'dbName', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'objectName', 'UTF8', None, ),  # 3
+    (4, TType.LIST, 'partValues', (TType.STRING, 'UTF8', False), None, ),  # 4
+    (5, TType.STRING, 'columnName', 'UTF8', None, ),  # 5
+    (6, TType.STRING, 'catName', 'UTF8', None, ),  # 6
+)
+all_structs.append(PrivilegeGrantInfo)
+PrivilegeGrantInfo.thrift_spec = (
+    None,  # 0
+    (1, TType.STRING, 'privilege', 'UTF8', None, ),  # 1
+    (2, TType.I32, 'createTime', None, None, ),  # 2
+    (3, TType.STRING, 'grantor', 'UTF8', None, ),  # 3
+    (4, TType.I32, 'grantorType', None, None, ),  # 4
+    (5, TType.BOOL, 'grantOption', None, None, ),  # 5
+)
+all_structs.append(HiveObjectPrivilege)
+HiveObjectPrivilege.thrift_spec = (
+    None,  # 0
+    (1, TType.STRUCT, 'hiveObject', [HiveObjectRef, None], None, ),  # 1
+    (2, TType.STRING, 'principalName', 'UTF8', None, ),  # 2
+    (3, TType.I32, 'principalType', None, None, ),  # 3
+    (4, TType.STRUCT, 'grantInfo', [PrivilegeGrantInfo, None], None, ),  # 4
+    (5, TType.STRING, 'authorizer', 'UTF8', None, ),  # 5
+)
+all_structs.append(PrivilegeBag)
+PrivilegeBag.thrift_spec = (
+    None,  # 0
+    (1, TType.LIST, 'privileges', (TType.STRUCT, [HiveObjectPrivilege, None], False), None, ),  # 1
+)
+all_structs.append(PrincipalPrivilegeSet)
+PrincipalPrivilegeSet.thrift_spec = (
+    None,  # 0
+    (1, TType.MAP, 'userPrivileges', (TType.STRING, 'UTF8', TType.LIST, (TType.STRUCT, [PrivilegeGrantInfo, None], False), False), None, ),  # 1
+    (2, TType.MAP, 'groupPrivileges', (TType.STRING, 'UTF8', TType.LIST, (TType.STRUCT, [PrivilegeGrantInfo, None], False), False), None, ),  # 2
+    (3, TType.MAP, 'rolePrivileges', (TType.STRING, 'UTF8', TType.LIST, (TType.STRUCT, [PrivilegeGrantInfo, None], False), False), None, ),  # 3
+)
+all_structs.append(GrantRevokePrivilegeRequest)
+GrantRevokePrivilegeRequest.thrift_spec = (
+    None,  # 0
+    (1, TType.I32, 'requestType', None, None, ),  # 1
+    (2, TType.STRUCT, 'privileges', [PrivilegeBag, None], None, ),  # 2
+    (3, TType.BOOL, 'revokeGrantOption', None, None, ),  # 3
+)
+all_structs.append(GrantRevokePrivilegeResponse)
+GrantRevokePrivilegeResponse.thrift_spec = (
+    None,  # 0
+    (1, TType.BOOL, 'success', None, None, ),  # 1
+)
+all_structs.append(Role)
+Role.thrift_spec = (
+    None,  # 0
+    (1, TType.STRING, 'roleName', 'UTF8', None, ),  # 1
+    (2, TType.I32, 'createTime', None, None, ),  # 2
+    (3, TType.STRING, 'ownerName', 'UTF8', None, ),  # 3
+)
+all_structs.append(RolePrincipalGrant)
+RolePrincipalGrant.thrift_spec = (
+    None,  # 0
+    (1, TType.STRING, 'roleName', 'UTF8', None, ),  # 1
+    (2, TType.STRING, 'principalName', 'UTF8', None, ),  # 2
+    (3, TType.I32, 'principalType', None, None, ),  # 3
+    (4, TType.BOOL, 'grantOption', None, None, ),  # 4
+    (5, TType.I32, 'grantTime', None, None, ),  # 5
+    (6, TType.STRING, 'grantorName', 'UTF8', None, ),  # 6
+    (7, TType.I32, 'grantorPrincipalType', None, None, ),  # 7
+)
+all_structs.append(GetRoleGrantsForPrincipalRequest)
+GetRoleGrantsForPrincipalRequest.thrift_spec = (
+    None,  # 0
+    (1, TType.STRING, 'principal_name', 'UTF8', None, ),  # 1
+    (2, TType.I32, 'principal_type', None, None, ),  # 2
+)
+all_structs.append(GetRoleGrantsForPrincipalResponse)
+GetRoleGrantsForPrincipalResponse.thrift_spec = (
+    None,  # 0
+    (1, TType.LIST, 'principalGrants', (TType.STRUCT, [RolePrincipalGrant, None], False), None, ),  # 1
+)
+all_structs.append(GetPrincipalsInRoleRequest)
+GetPrincipalsInRoleRequest.thrift_spec = (
+    None,  # 0
+    (1, TType.STRING, 'roleName', 'UTF8', None, ),  # 1
+)
+all_structs.append(GetPrincipalsInRoleResponse)
+GetPrincipalsInRoleResponse.thrift_spec = (
+    None,  # 0
+    (1, TType.LIST, 'principalGrants', (TType.STRUCT, [RolePrincipalGrant, None], False), None, ),  # 1
+)
+all_structs.append(GrantRevokeRoleRequest)
+GrantRevokeRoleRequest.thrift_spec = (
+    None,  # 0
+    (1, TType.I32, 'requestType', None, None, ),  # 1
+    (2, TType.STRING, 'roleName', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'principalName', 'UTF8', None, ),  # 3
+    (4, TType.I32, 'principalType', None, None, ),  # 4
+    (5, TType.STRING, 'grantor', 'UTF8', None, ),  # 5
+    (6, TType.I32, 'grantorType', None, None, ),  # 6
+    (7, TType.BOOL, 'grantOption', None, None, ),  # 7
+)
+all_structs.append(GrantRevokeRoleResponse)
+GrantRevokeRoleResponse.thrift_spec = (
+    None,  # 0
+    (1, TType.BOOL, 'success', None, None, ),  # 1
+)
 all_structs.append(Database)
 Database.thrift_spec = (
     None,  # 0
@@ -9881,7 +12002,7 @@ Table.thrift_spec = (
     (10, TType.STRING, 'viewOriginalText', 'UTF8', None, ),  # 10
     (11, TType.STRING, 'viewExpandedText', 'UTF8', None, ),  # 11
     (12, TType.STRING, 'tableType', 'UTF8', None, ),  # 12
-    None,  # 13
+    (13, TType.STRUCT, 'privileges', [PrincipalPrivilegeSet, None], None, ),  # 13
     (14, TType.BOOL, 'temporary', None, False, ),  # 14
     (15, TType.BOOL, 'rewriteEnabled', None, None, ),  # 15
     None,  # 16
@@ -10220,6 +12341,9 @@ OpenTxnRequest.thrift_spec = (
     (2, TType.STRING, 'user', 'UTF8', None, ),  # 2
     (3, TType.STRING, 'hostname', 'UTF8', None, ),  # 3
     (4, TType.STRING, 'agentInfo', 'UTF8', None, ),  # 4
+    None,  # 5
+    None,  # 6
+    (7, TType.I32, 'txn_type', None, None, ),  # 7
 )
 all_structs.append(OpenTxnsResponse)
 OpenTxnsResponse.thrift_spec = (
@@ -10394,6 +12518,9 @@ CompactionRequest.thrift_spec = (
     (4, TType.I32, 'type', None, None, ),  # 4
     (5, TType.STRING, 'runas', 'UTF8', None, ),  # 5
     (6, TType.MAP, 'properties', (TType.STRING, 'UTF8', TType.STRING, 'UTF8', False), None, ),  # 6
+    None,  # 7
+    None,  # 8
+    (9, TType.STRING, 'poolName', 'UTF8', None, ),  # 9
 )
 all_structs.append(CompactionResponse)
 CompactionResponse.thrift_spec = (
@@ -10422,7 +12549,7 @@ ShowCompactResponseElement.thrift_spec = (
     (6, TType.STRING, 'workerid', 'UTF8', None, ),  # 6
     (7, TType.I64, 'start', None, None, ),  # 7
     (8, TType.STRING, 'runAs', 'UTF8', None, ),  # 8
-    None,  # 9
+    (9, TType.I64, 'hightestTxnId', None, None, ),  # 9
     None,  # 10
     (11, TType.I64, 'endTime', None, None, ),  # 11
     None,  # 12
@@ -10433,16 +12560,49 @@ ShowCompactResponseElement.thrift_spec = (
     None,  # 17
     None,  # 18
     None,  # 19
-    None,  # 20
-    None,  # 21
-    None,  # 22
-    None,  # 23
+    (20, TType.STRING, 'poolName', 'UTF8', None, ),  # 20
+    (21, TType.I64, 'nextTxnId', None, None, ),  # 21
+    (22, TType.I64, 'txnId', None, None, ),  # 22
+    (23, TType.I64, 'commitTime', None, None, ),  # 23
     (24, TType.I64, 'hightestWriteId', None, None, ),  # 24
 )
 all_structs.append(ShowCompactResponse)
 ShowCompactResponse.thrift_spec = (
     None,  # 0
     (1, TType.LIST, 'compacts', (TType.STRUCT, [ShowCompactResponseElement, None], False), None, ),  # 1
+)
+all_structs.append(CompactionInfoStruct)
+CompactionInfoStruct.thrift_spec = (
+    None,  # 0
+    (1, TType.I64, 'id', None, None, ),  # 1
+    (2, TType.STRING, 'dbname', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'tablename', 'UTF8', None, ),  # 3
+    (4, TType.STRING, 'partitionname', 'UTF8', None, ),  # 4
+    (5, TType.I32, 'type', None, None, ),  # 5
+    (6, TType.STRING, 'runas', 'UTF8', None, ),  # 6
+    None,  # 7
+    None,  # 8
+    (9, TType.STRING, 'state', 'UTF8', None, ),  # 9
+    (10, TType.STRING, 'workerId', 'UTF8', None, ),  # 10
+    None,  # 11
+    (12, TType.I64, 'highestWriteId', None, None, ),  # 12
+    (13, TType.STRING, 'errorMessage', 'UTF8', None, ),  # 13
+    None,  # 14
+    None,  # 15
+    None,  # 16
+    (17, TType.STRING, 'poolname', 'UTF8', None, ),  # 17
+)
+all_structs.append(OptionalCompactionInfoStruct)
+OptionalCompactionInfoStruct.thrift_spec = (
+    None,  # 0
+    (1, TType.STRUCT, 'ci', [CompactionInfoStruct, None], None, ),  # 1
+)
+all_structs.append(FindNextCompactRequest)
+FindNextCompactRequest.thrift_spec = (
+    None,  # 0
+    (1, TType.STRING, 'workerId', 'UTF8', None, ),  # 1
+    (2, TType.STRING, 'workerVersion', 'UTF8', None, ),  # 2
+    (3, TType.STRING, 'poolName', 'UTF8', None, ),  # 3
 )
 all_structs.append(MetaException)
 MetaException.thrift_spec = (

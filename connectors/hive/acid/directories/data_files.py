@@ -25,7 +25,7 @@ from connectors.toolkit.orc.footer import read_orc_footer
 from connectors.toolkit.orc.reader import read_orc_schema
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 
-__all__ = ["cleaned_away", "data_files"]
+__all__ = ["cleaned_away", "data_files", "delete_files"]
 
 _LENGTH_BYTES = 8
 
@@ -42,7 +42,7 @@ def data_files(
         NotSupportedError: A file's name or directory is not supported, or row ids are needed for a file without a
             bucket.
     """
-    deletes = _delete_files(listing, state)
+    deletes = delete_files(listing, state)
     found: list[AcidFile] = []
     originals: list[OriginalFiles] = []
     with cleaned_away(listing.location):
@@ -59,20 +59,12 @@ def data_files(
     return sorted(found, key=lambda file: file.path)
 
 
-@contextmanager
-def cleaned_away(location: str) -> Iterator[None]:
-    """Raises for a file that disappeared after it was listed that Hive's cleaner may have removed it."""
-    try:
-        yield
-    except FileMissingError as error:
-        raise FileMissingError(
-            f"a file of {location} disappeared while it was read; Hive's cleaner probably removed it after a "
-            f"compaction: {error.message}; run the statement again",
-            error_codes.HIVE_FILE_CLEANED,
-        ) from error
+def delete_files(listing: AcidListing, state: AcidState) -> DeletesByBucket:
+    """The files of delete events in the directories that are read, by bucket.
 
-
-def _delete_files(listing: AcidListing, state: AcidState) -> DeletesByBucket:
+    Raises:
+        NotSupportedError: A file's name is not supported.
+    """
     by_bucket: dict[int, list[DeleteFile]] = {}
     for directory in state.delete_deltas:
         for info in listing.directories[directory.name].files:
@@ -92,6 +84,19 @@ def _delete_files(listing: AcidListing, state: AcidState) -> DeletesByBucket:
                 )
                 by_bucket.setdefault(bucket_of_file(info.name), []).append(deletes)
     return {bucket: tuple(found) for bucket, found in by_bucket.items()}
+
+
+@contextmanager
+def cleaned_away(location: str) -> Iterator[None]:
+    """Raises for a file that disappeared after it was listed that Hive's cleaner may have removed it."""
+    try:
+        yield
+    except FileMissingError as error:
+        raise FileMissingError(
+            f"a file of {location} disappeared while it was read; Hive's cleaner probably removed it after a "
+            f"compaction: {error.message}; run the statement again",
+            error_codes.HIVE_FILE_CLEANED,
+        ) from error
 
 
 def _qualified(deletes: Iterable[DeleteFile], directory: AcidDirectory) -> tuple[DeleteFile, ...]:

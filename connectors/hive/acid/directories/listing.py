@@ -14,6 +14,8 @@ __all__ = ["AcidListing", "DirectoryContent", "part_listing"]
 
 # How Hadoop's first connectors for object stores mark an empty directory.
 _FOLDER_MARKER = "_$folder$"
+_RUNNING = "-tmp."
+"""Begins a directory in which a statement of Hive 4 that runs lists its files: ``-tmp.delta_.../000000_0.manifest``."""
 
 
 @dataclass(slots=True)
@@ -56,6 +58,7 @@ class AcidListing:
 def part_listing(location: str, found: Iterable[FileInfo]) -> AcidListing:
     """Parts a recursive listing.
 
+    Directories of statements of Hive that run are skipped.
     Names that begin with ``_`` or ``.`` are skipped anywhere below ``location``, and nowhere above it. But a
     directory that holds nothing else still counts: the empty base of a TRUNCATE hides what is older.
 
@@ -74,7 +77,7 @@ def part_listing(location: str, found: Iterable[FileInfo]) -> AcidListing:
 
 
 def _add(listing: AcidListing, info: FileInfo, parts: list[str], is_directory: bool) -> None:
-    if is_hidden(parts[0]):
+    if is_hidden(parts[0]) or parts[0].startswith(_RUNNING):
         return
     directory = parse_directory(parts[0]) if is_directory or len(parts) > 1 else None
     if directory is None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from catalog.metastore.factory import Metastore
-from catalog.metastore.model import Parameters, Partition
+from catalog.metastore.model import Parameters, Partition, Table
 from connectors.hive.acid.layout import parse_directory
 from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.transactions.writes import WriteTransaction
@@ -14,14 +15,17 @@ from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.publish.bucket_files import one_file_per_bucket
 from connectors.hive.write.publish.moved_files import MovedFiles
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
+from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
 from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
+from connectors.hive.write.publish.stream_journal import StreamJournal
+from connectors.hive.write.publish.stream_recovery import end_killed_transactions
 from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
-__all__ = ["AcidInsert"]
+__all__ = ["VERSION", "VERSION_FILE", "AcidInsert"]
 
-_VERSION_FILE = "_orc_acid_version"
-_VERSION = b"2"
+VERSION_FILE = "_orc_acid_version"
+VERSION = b"2"
 
 
 @dataclass(slots=True)
@@ -40,6 +44,7 @@ class AcidInsert:
         transaction: The metastore's transaction, which is committed after ``publish``.
         replaced: What loses its rows; ``None`` where rows are added.
         fragments: What was written.
+        journal: Of the batch of a streaming query that the rows are; ``None`` for others.
     """
 
     metastore: Metastore
@@ -49,6 +54,20 @@ class AcidInsert:
     transaction: WriteTransaction
     replaced: ReplacedPartitions | None
     fragments: tuple[HiveFragment, ...] = field(default=())
+    journal: StreamJournal | None = None
+
+    def begin_epoch(self, journal: StreamJournal) -> bool:
+        """The rows are a batch of a streaming query: call before ``finish``.
+
+        Returns:
+            Whether they are to be written; not where they are there.
+
+        Raises:
+            MetastoreError: It cannot be told (code ``HIVE_STREAM_BATCH_UNKNOWN``).
+        """
+        end_killed_transactions(journal, self.files, self.handle.name, self.transaction.end_other)
+        self.journal = journal
+        return not journal.is_written()
 
     def finish(self, fragments: Sequence[HiveFragment]) -> None:
         """All files are written.
@@ -62,18 +81,18 @@ class AcidInsert:
         targets = TargetPartitions(self.metastore, self.handle)
         self._check_there(targets, targets.known(targets.table(), fragments))
 
-    def publish(self) -> None:
+    def publish(self, undo: ExitStack) -> None:
         """Moves all files to where they belong; they are visible when the transaction commits.
+
+        Args:
+            undo: A block that the transaction is committed in.
 
         Raises:
             ConnectorError: The metastore or storage failed.
         """
-        try:
-            self.transaction.check()
-            if self.fragments or self.replaced is not None:
-                self._publish()
-        finally:
-            self.discard()
+        self.transaction.check()
+        if self.fragments or self.replaced is not None:
+            self._publish(undo)
 
     def discard(self) -> None:
         """Deletes what was not moved."""
@@ -87,7 +106,7 @@ class AcidInsert:
                     self.handle.name, f"has dropped partition {targets.name(fragment.partition)} meanwhile"
                 )
 
-    def _publish(self) -> None:
+    def _publish(self, undo: ExitStack) -> None:
         targets = TargetPartitions(self.metastore, self.handle)
         table = targets.table()
         known = targets.known(table, self.fragments)
@@ -116,21 +135,49 @@ class AcidInsert:
         locations = {values: targets.location(table, there, values) for values in (*written, *replaced)}
         for location in locations.values():
             self._check_not_hidden(location)
+        undo.enter_context(self._count(targets, table, there, replaced))
         drop_stale_statistics(self.metastore, table, [targets.name(values) for values in there if values])
-        self._move(locations, replaced)
+        self._move(locations, replaced, undo)
         if self.handle.partition_keys and locations:
             self.transaction.add_partitions(self.handle.name, [targets.name(one) for one in locations])
 
-    def _move(self, locations: Mapping[PartitionKey, str], replaced: Container[PartitionKey]) -> None:
+    def _count(
+        self,
+        targets: TargetPartitions,
+        table: Table,
+        there: Mapping[PartitionKey, Partition],
+        replaced: Container[PartitionKey],
+    ) -> CountedWrite:
+        """The counts with the write; new partitions have none, since they stay where it is rolled back."""
+        by_partition: dict[PartitionKey, list[HiveFragment]] = {}
+        for fragment in self.fragments:
+            by_partition.setdefault(fragment.partition, []).append(fragment)
+        partitions = {
+            targets.name(values): (
+                one.parameters,
+                with_counts(one.parameters, by_partition.get(values, ()), replaced=values in replaced),
+            )
+            for values, one in there.items()
+        }
+        of_table = with_counts(table.parameters, by_partition.get((), ()), replaced=() in replaced)
+        return CountedWrite(self.metastore, table, of_table, partitions)
+
+    def _move(self, locations: Mapping[PartitionKey, str], replaced: Container[PartitionKey], undo: ExitStack) -> None:
         acid = self.handle.acid
         assert acid is not None, "of a transactional table"
+        targets = []
+        for fragment in self.fragments:
+            name = fragment.name
+            if acid.base and fragment.partition not in replaced:
+                name = f"{acid.delta}/{name.rpartition('/')[2]}"
+            targets.append(join_path(locations[fragment.partition], name))
+        if self.journal is not None:
+            moves = [(fragment.path, target) for fragment, target in zip(self.fragments, targets, strict=True)]
+            ids = (self.transaction.transaction, acid.write_id)
+            undo.enter_context(self.journal.attempt(self.handle.staging, moves, *ids))
         with MovedFiles(self.files) as moved:
             marked = set()
-            for fragment in self.fragments:
-                name = fragment.name
-                if acid.base and fragment.partition not in replaced:
-                    name = f"{acid.delta}/{name.rpartition('/')[2]}"
-                target = join_path(locations[fragment.partition], name)
+            for fragment, target in zip(self.fragments, targets, strict=True):
                 moved.move(fragment.path, target)
                 if acid.row_ids and not fragment.original:
                     marked.add(target.rpartition("/")[0])
@@ -138,7 +185,7 @@ class AcidInsert:
             # By it readers that list files alone find a directory that has no others.
             marked |= {join_path(locations[one], acid.directory) for one in locations if one not in written}
             for directory in sorted(marked):
-                moved.write(join_path(directory, _VERSION_FILE), _VERSION)
+                moved.write(join_path(directory, VERSION_FILE), VERSION)
 
     def _check_not_hidden(self, location: str) -> None:
         """Rows in a base of a later write id would be all that is seen: its writer has not known of ours."""

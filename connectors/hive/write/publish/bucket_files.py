@@ -18,7 +18,27 @@ from connectors.hive.write.sink.file_writers import FileWriter, TaskFiles
 from connectors.hive.write.sink.nested_nulls import with_null_fields
 from connectors.toolkit.storage.filesystem import FileSystem, join_path, storage_errors
 
-__all__ = ["empty_buckets", "move_fragments", "one_file_per_bucket"]
+__all__ = ["empty_buckets", "free_targets", "move_fragments", "one_file_per_bucket"]
+
+
+def free_targets(files: FileSystem, location: str, fragments: Iterable[HiveFragment]) -> list[tuple[str, str]]:
+    """Each file of a plain table and where it goes, as ``move_fragments`` would if no one else writes meanwhile.
+
+    Args:
+        files: Storage.
+        location: The partition's directory.
+        fragments: The files.
+    """
+    there = {one.name for one in files.list(location)} if files.exists(location) else set()
+    moves = []
+    for fragment in fragments:
+        name = fragment.name
+        if fragment.bucket is not None:
+            copies = (_copy_name(fragment.name, copy) for copy in itertools.count())
+            name = next(copy for copy in copies if copy not in there)
+            there.add(name)
+        moves.append((fragment.path, join_path(location, name)))
+    return moves
 
 
 def move_fragments(moved: MovedFiles, files: FileSystem, location: str, fragments: Iterable[HiveFragment]) -> None:

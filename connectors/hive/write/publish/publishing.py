@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, Partition, Table
-from connector_spi.errors import UserError
+from connector_spi.errors import ConnectorError, UserError
 from connectors.hive.definitions.table_formats import table_location
 from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
-from connectors.hive.write.publish.bucket_files import empty_buckets, move_fragments
+from connectors.hive.write.publish.bucket_files import empty_buckets, free_targets, move_fragments
 from connectors.hive.write.publish.moved_files import MovedFiles
 from connectors.hive.write.publish.replaced_files import ReplacedFiles
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
-from connectors.hive.write.publish.row_counts import with_counts
+from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
 from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
+from connectors.hive.write.publish.stream_journal import StreamJournal
+from connectors.hive.write.publish.stream_recovery import take_back_killed_moves
 from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden, join_path
 
@@ -56,6 +59,20 @@ class HiveInsert:
         self._replaced = replaced
         self._targets = TargetPartitions(metastore, handle)
         self._fragments: tuple[HiveFragment, ...] = ()
+        self._journal: StreamJournal | None = None
+
+    def begin_epoch(self, journal: StreamJournal) -> bool:
+        """The rows are a batch of a streaming query: call before ``finish``.
+
+        Returns:
+            Whether they are to be written; not where they are there.
+
+        Raises:
+            MetastoreError: It cannot be told (code ``HIVE_STREAM_BATCH_UNKNOWN``).
+        """
+        take_back_killed_moves(journal, self._files, self._handle.name)
+        self._journal = journal
+        return not journal.is_written()
 
     def finish(self, fragments: Sequence[HiveFragment]) -> None:
         """All files are written.
@@ -66,24 +83,24 @@ class HiveInsert:
         self._fragments = tuple(fragments)
         self._targets.known(self._targets.table(), fragments)
 
-    def publish(self) -> None:
+    def publish(self, undo: ExitStack) -> None:
         """Makes all files visible, or, after an error, none of them.
+
+        Args:
+            undo: A block at whose end nothing has failed, or all is taken back.
 
         Raises:
             MetastoreError: Another writer has changed what is replaced (code ``HIVE_WRITE_CONFLICT``).
             ConnectorError: The metastore or storage failed.
         """
-        try:
-            if self._fragments or self._replaced is not None:
-                self._publish()
-        finally:
-            self.discard()
+        if self._fragments or self._replaced is not None:
+            self._publish(undo)
 
     def discard(self) -> None:
         """Deletes what was not published."""
         self._files.delete_folder(self._handle.staging)
 
-    def _publish(self) -> None:
+    def _publish(self, undo: ExitStack) -> None:
         table = self._targets.table()
         known = self._targets.known(table, self._fragments)
         by_partition: dict[PartitionKey, list[HiveFragment]] = {}
@@ -97,13 +114,28 @@ class HiveInsert:
         self._check_free(table, new)
         before = ReplacedFiles.of(self._files, self._handle.name, locations, table_location(table))
         # Before the files: Hive answers count(*) from counts that are said to be exact.
-        self._set_statistics(table, there, by_partition, replaced)
+        self._set_statistics(table, there, by_partition, undo, replaced)
+        places = [
+            (self._targets.location(table, there, values), fragments) for values, fragments in by_partition.items()
+        ]
+        moved = self._move(table, places, undo)
+        self._add_partitions(table, new, undo)
+        before.replace(moved)
+
+    def _move(self, table: Table, places: Sequence[tuple[str, Sequence[HiveFragment]]], undo: ExitStack) -> MovedFiles:
+        """Moves the files of each directory to it."""
         aside = join_path(table_location(table), f"{REPLACED}{uuid.uuid4().hex}")
-        with MovedFiles(self._files, aside) as moved:
-            for values, fragments in by_partition.items():
-                move_fragments(moved, self._files, self._targets.location(table, there, values), fragments)
-            self._add_partitions(table, new)
-            before.replace(moved)
+        if self._journal is None:
+            moved = undo.enter_context(MovedFiles(self._files, aside))
+            for location, fragments in places:
+                move_fragments(moved, self._files, location, fragments)
+            return moved
+        moves = [move for location, some in places for move in free_targets(self._files, location, some)]
+        undo.enter_context(self._journal.attempt(self._handle.staging, moves))
+        moved = undo.enter_context(MovedFiles(self._files, aside))
+        for path, target in moves:
+            moved.move(path, target)
+        return moved
 
     def _fill_buckets(
         self,
@@ -124,24 +156,24 @@ class HiveInsert:
         table: Table,
         known: Mapping[PartitionKey, Partition],
         by_partition: Mapping[PartitionKey, Sequence[HiveFragment]],
+        undo: ExitStack,
         replaced: Container[PartitionKey] = (),
     ) -> None:
-        writes = self._metastore.writes
-        changed = {
-            self._targets.name(values): with_counts(
-                one.parameters, by_partition.get(values, ()), replaced=values in replaced
+        counted = {
+            self._targets.name(values): (
+                one.parameters,
+                with_counts(one.parameters, by_partition.get(values, ()), replaced=values in replaced),
             )
             for values, one in known.items()
         }
-        if changed:
-            writes.set_partition_parameters(table.database, table.name, changed)
         added = () if self._handle.partition_keys else self._fragments
         parameters = with_counts(table.parameters, added, replaced=() in replaced)
-        if parameters != table.parameters:
-            writes.alter_table(table.database, table.name, replace(table, parameters=parameters))
-        drop_stale_statistics(self._metastore, table, list(changed))
+        undo.enter_context(CountedWrite(self._metastore, table, parameters, counted))
+        drop_stale_statistics(self._metastore, table, list(counted))
 
-    def _add_partitions(self, table: Table, new: Mapping[PartitionKey, Sequence[HiveFragment]]) -> None:
+    def _add_partitions(
+        self, table: Table, new: Mapping[PartitionKey, Sequence[HiveFragment]], undo: ExitStack
+    ) -> None:
         partitions = [
             Partition(
                 table.database,
@@ -160,9 +192,21 @@ class HiveInsert:
                 raise write_conflict(self._handle.name, f"has added {name} meanwhile")
             # They are over the same folders, where our files are now.
             fragments = [fragment for one in added_since for fragment in new[one.values]]
-            self._set_statistics(table, self._targets.known(table, fragments), new)
+            self._set_statistics(table, self._targets.known(table, fragments), new, undo)
 
         self._targets.add(partitions, count)
+        undo.push(self._uncounted(table, [self._targets.name(values) for values in new]))
+
+    def _uncounted(self, table: Table, names: Sequence[str]) -> Callable[..., None]:
+        """New partitions stay where the write fails, and are empty, or have another writer's rows."""
+
+        def forget(kind: type[BaseException] | None, *_: object) -> None:
+            if kind is not None and names:
+                with suppress(ConnectorError):  # the first error is the one to tell
+                    counts = dict.fromkeys(names, Parameters())
+                    self._metastore.writes.set_partition_parameters(table.database, table.name, counts)
+
+        return forget
 
     def _check_free(self, table: Table, new: Iterable[PartitionKey]) -> None:
         """Files that lie in the folder of a partition that is not there would become rows of it."""

@@ -7,11 +7,10 @@ from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import orc
 
 from connectors.hive.acid.layout import bucket_property
 from connectors.hive.write.handles import AcidWrite
-from connectors.hive.write.sink.orc_tail import FooterSink
+from connectors.hive.write.sink.orc_output import FooterSink, OrcWriter
 from connectors.toolkit.orc.footer import OrcFooter
 
 __all__ = ["AcidFileWriter"]
@@ -40,9 +39,7 @@ class AcidFileWriter:
         self._bucket = bucket_property(bucket, write.statement, path)
         self._rows = 0
         self._tail = FooterSink(sink, path, self._metadata)
-        self._writer = orc.ORCWriter(
-            pa.PythonFile(self._tail, "w"), file_version="0.12", compression=compression, stripe_size=_STRIPE_BYTES
-        )
+        self._writer = OrcWriter(self._tail, compression=compression, stripe_size=_STRIPE_BYTES)
 
     def write(self, table: pa.Table) -> None:
         """Writes rows behind those before."""

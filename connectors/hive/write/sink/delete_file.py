@@ -7,12 +7,11 @@ from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import orc
 
 from connectors.hive.write.handles import HiveInsertHandle
 from connectors.hive.write.sink.compression import compression
 from connectors.hive.write.sink.deleted_keys import DeletedKeys
-from connectors.hive.write.sink.orc_tail import FooterSink
+from connectors.hive.write.sink.orc_output import FooterSink, OrcWriter
 from connectors.toolkit.orc.footer import OrcFooter
 from connectors.toolkit.storage.filesystem import FileSystem, storage_errors
 
@@ -49,12 +48,7 @@ def write_delete_file(files: FileSystem, path: str, insert: HiveInsertHandle, ke
 
     with storage_errors(path, "write"), files.create(path) as sink:
         tail = FooterSink(sink, path, metadata)
-        writer = orc.ORCWriter(
-            pa.PythonFile(tail, "w"),
-            file_version="0.12",
-            compression=compression(insert.storage),
-            stripe_size=_STRIPE_BYTES,
-        )
+        writer = OrcWriter(tail, compression=compression(insert.storage), stripe_size=_STRIPE_BYTES)
         for start in range(0, len(keys), _EVENTS_AT_ONCE):
             writer.write(_events(keys.slice(start, start + _EVENTS_AT_ONCE), insert.acid.write_id, row))
         writer.close()

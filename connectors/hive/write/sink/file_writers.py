@@ -8,7 +8,6 @@ from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import orc
 
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.write.handles import AcidWrite, HiveInsertHandle
@@ -18,6 +17,7 @@ from connectors.hive.write.sink.compression import compression, file_extension
 from connectors.hive.write.sink.containers.rcfile import RcFileWriter
 from connectors.hive.write.sink.containers.sequence import SequenceFileWriter
 from connectors.hive.write.sink.orc_blooms import BloomFilters
+from connectors.hive.write.sink.orc_output import OrcOutput, OrcWriter
 from connectors.hive.write.sink.text.file import TextFileWriter
 
 __all__ = ["WRITTEN_FORMATS", "FileWriter", "TaskFiles"]
@@ -81,23 +81,14 @@ class TaskFiles:
         return acid.of_task(self.task) if bucket is None else (acid, bucket)
 
 
-class _OrcWriter:
-    def __init__(self, storage: FileStorage, sink: pa.NativeFile, schema: pa.Schema) -> None:
-        # Hive before 0.12 could not read newer files; all releases that are spoken to can.
-        blooms = BloomFilters.of(storage, schema, "the table")
-        self._writer = orc.ORCWriter(
-            sink,
-            file_version="0.12",
-            compression=compression(storage),
-            bloom_filter_columns=blooms.type_ids or None,
-            bloom_filter_fpp=blooms.fpp,
-        )
-
-    def write(self, table: pa.Table) -> None:
-        self._writer.write(table)
-
-    def close(self) -> None:
-        self._writer.close()
+def _orc_writer(storage: FileStorage, sink: pa.NativeFile, schema: pa.Schema) -> FileWriter:
+    blooms = BloomFilters.of(storage, schema, "the table")
+    return OrcWriter(
+        OrcOutput(sink),
+        compression=compression(storage),
+        bloom_filter_columns=blooms.type_ids or None,
+        bloom_filter_fpp=blooms.fpp,
+    )
 
 
 class _ParquetWriter:
@@ -123,7 +114,7 @@ class _ParquetWriter:
 
 
 WRITTEN_FORMATS: Mapping[str, Callable[[FileStorage, pa.NativeFile, pa.Schema], FileWriter]] = {
-    "orc": _OrcWriter,
+    "orc": _orc_writer,
     "parquet": _ParquetWriter,
     "textfile": TextFileWriter,
     "avro": AvroFileWriter,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -12,18 +12,18 @@ from connector_spi.errors import InternalError, StorageError
 from connector_spi.optional.page_sink import Fragment, MergeHandle, MergeSink, PageSink, PageSinkProvider
 from connector_spi.session import ConnectorSession
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle, HiveMergeHandle
-from connectors.hive.write.sink.bucket_rows import FileKey, by_bucket, sorted_rows
+from connectors.hive.write.sink.file_rows import FileKey, check_keys, rows_of_files
 from connectors.hive.write.sink.file_values import file_columns
 from connectors.hive.write.sink.file_writers import FileWriter, TaskFiles
 from connectors.hive.write.sink.merge_sink import HiveMergeSink
-from connectors.hive.write.sink.partition_rows import by_partition
+from connectors.hive.write.sink.sorted_rows import sorted_rows
 from connectors.hive.write.sink.spill import SpilledRows
 from connectors.toolkit.storage.filesystem import FileSystem, join_path, storage_errors
 
 __all__ = ["HivePageSinkProvider"]
 
-MOST_WAITING_BYTES = 128 << 20
-"""Rows of all partitions that wait in memory; then those of the largest are written."""
+MOST_WAITING_BYTES = 64 << 20
+"""Rows that wait in memory before they go to their files; a copy of them is sorted by file."""
 MOST_OPEN_FILES = 16
 """Rows of further partitions wait on disk: each open file holds a stripe in memory."""
 
@@ -56,12 +56,6 @@ class _OpenFile:
     rows: int = 0
 
 
-@dataclass(slots=True)
-class _Waiting:
-    batches: list[pa.RecordBatch] = field(default_factory=list)
-    size: int = 0
-
-
 class _HivePageSink(PageSink):
     """Makes one file of each partition and bucket: so its rows can be numbered, and readers open few."""
 
@@ -73,7 +67,7 @@ class _HivePageSink(PageSink):
         self._sorted_by = () if insert.buckets is None else insert.buckets.sorted_by
         self._data_names = [column.name for column in insert.data_columns]
         self._schema = pa.schema([(column.name, column.type) for column in insert.data_columns])
-        self._waiting: dict[FileKey, _Waiting] = {}
+        self._waiting: list[pa.RecordBatch] = []
         self._waiting_size = 0
         self._spilled = SpilledRows(self._schema)
         self._open: dict[FileKey, _OpenFile] = {}
@@ -82,21 +76,23 @@ class _HivePageSink(PageSink):
     def append(self, batch: pa.RecordBatch) -> None:
         if not batch.num_rows:
             return
-        for partition, rows in by_partition(batch, self._insert.partition_keys):
-            kept = file_columns(rows.select(self._data_names), self._rules, self._insert.storage.format)
-            for bucket, some in by_bucket(kept, self._insert.buckets):
-                waiting = self._waiting.setdefault(FileKey(partition, bucket), _Waiting())
-                waiting.batches.append(some)
-                waiting.size += some.nbytes
-                self._waiting_size += some.nbytes
-        while self._waiting_size > MOST_WAITING_BYTES:
-            self._make_room(max(self._waiting, key=lambda one: self._waiting[one].size))
+        check_keys(batch, self._insert)
+        rows = file_columns(batch.select(self._data_names), self._rules, self._insert.storage.format)
+        for key in self._insert.partition_keys:
+            rows = rows.append_column(key.name, batch.column(key.name))
+        self._waiting.append(rows)
+        self._waiting_size += rows.nbytes
+        if self._waiting_size > MOST_WAITING_BYTES:
+            for file, some in self._taken():
+                if not self._sorted_by and (file in self._open or len(self._open) < MOST_OPEN_FILES):
+                    self._write(file, some)
+                else:
+                    self._spilled.put(file, some)
 
     def finish(self) -> Sequence[Fragment]:
-        for key in list(self._open):
-            self._close(key)
-        for key in {**dict.fromkeys(self._spilled.keys), **self._waiting}:
-            self._close(key)
+        last = dict(self._taken())
+        for key in dict.fromkeys((*self._open, *self._spilled.keys, *last)):
+            self._close(key, last.pop(key, None))
         self._spilled.close()
         return tuple(self._made)
 
@@ -110,16 +106,10 @@ class _HivePageSink(PageSink):
         for path in paths:
             self._files.delete_file(path)
 
-    def _make_room(self, key: FileKey) -> None:
-        if not self._sorted_by and (key in self._open or len(self._open) < MOST_OPEN_FILES):
-            self._write(key, self._taken(key))
-        else:
-            self._spilled.put(key, self._taken(key))
-
-    def _taken(self, key: FileKey) -> pa.Table:
-        waiting = self._waiting.pop(key)
-        self._waiting_size -= waiting.size
-        return pa.Table.from_batches(waiting.batches, self._schema)
+    def _taken(self) -> Iterator[tuple[FileKey, pa.Table]]:
+        """What waits in memory, which is emptied."""
+        batches, self._waiting, self._waiting_size = self._waiting, [], 0
+        return rows_of_files(pa.Table.from_batches(batches), self._insert) if batches else iter(())
 
     def _write(self, key: FileKey, rows: pa.Table) -> None:
         file = self._open.get(key) or self._opened(key)
@@ -135,12 +125,14 @@ class _HivePageSink(PageSink):
             raise StorageError(f"rows cannot be added to {self._insert.name}: the insert was given up meanwhile")
         sink = self._files.create(path)
         target = self._task_files.target(name, key.bucket)
-        opened = _OpenFile(path, target, sink, self._task_files.open(sink, path, key.bucket))
-        self._open[key] = opened
-        return opened
+        with storage_errors(path, "write"):
+            # Some formats write how their files begin.
+            writer = self._task_files.open(sink, path, key.bucket)
+        self._open[key] = _OpenFile(path, target, sink, writer)
+        return self._open[key]
 
-    def _close(self, key: FileKey) -> None:
-        for rows in self._rest(key):
+    def _close(self, key: FileKey, last: pa.Table | None) -> None:
+        for rows in self._rest(key, [] if last is None else [last]):
             self._write(key, rows)
         file = self._open[key]
         with storage_errors(file.path, "write"):
@@ -151,11 +143,10 @@ class _HivePageSink(PageSink):
         size = 0 if info is None else info.size
         self._made.append(HiveFragment(file.path, file.target, key.partition, file.rows, size, bucket=key.bucket))
 
-    def _rest(self, key: FileKey) -> Iterator[pa.Table]:
+    def _rest(self, key: FileKey, last: list[pa.Table]) -> Iterator[pa.Table]:
         """What is not written yet; of a sorted file that is all, which so has to fit into memory."""
-        waiting = [self._taken(key)] if key in self._waiting else []
         if self._sorted_by:
-            yield sorted_rows(pa.concat_tables([*self._spilled.take(key), *waiting]), self._sorted_by)
+            yield sorted_rows(pa.concat_tables([*self._spilled.take(key), *last]), self._sorted_by)
         else:
             yield from self._spilled.take(key)
-            yield from waiting
+            yield from last

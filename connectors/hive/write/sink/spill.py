@@ -8,7 +8,7 @@ from typing import IO
 
 import pyarrow as pa
 
-from connectors.hive.write.sink.bucket_rows import FileKey
+from connectors.hive.write.sink.file_rows import FileKey
 
 __all__ = ["SpilledRows"]
 

@@ -1,8 +1,11 @@
 package lakeport.spark;
 
+import java.io.Serializable;
 import java.math.BigDecimal;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.catalog.functions.BoundFunction;
+import org.apache.spark.sql.connector.catalog.functions.Reducer;
+import org.apache.spark.sql.connector.catalog.functions.ReducibleFunction;
 import org.apache.spark.sql.connector.catalog.functions.ScalarFunction;
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 import org.apache.spark.sql.types.DataType;
@@ -15,11 +18,13 @@ import org.apache.spark.unsafe.types.UTF8String;
 /**
  * The bucket of a row of a Hive table, by which Spark sends the rows of one bucket to one task.
  *
- * <p>It only spares files: each writing task computes the buckets of its rows by itself (connectors/hive/buckets).
+ * <p>Where rows are written it only spares files: each writing task computes the buckets of its rows by itself
+ * (connectors/hive/buckets). Where tables are joined, Spark takes tables for bucketed alike whose functions have equal
+ * canonical names, and may send rows of other tables to the tasks of their buckets.
  *
  * <p>Janino compiles this file at run time, so it keeps to what Janino has; see docs/adr/0011.
  */
-public class HiveBuckets implements UnboundFunction, ScalarFunction {
+public class HiveBuckets implements UnboundFunction, ScalarFunction, ReducibleFunction {
   private static final long serialVersionUID = 1L;
   private static final int SEED = 104729;
 
@@ -51,8 +56,32 @@ public class HiveBuckets implements UnboundFunction, ScalarFunction {
     return name;
   }
 
+  /** Values of other types have other hashes. */
   public String canonicalName() {
-    return "lakeport." + name;
+    return family() + " " + count;
+  }
+
+  private String family() {
+    StringBuilder found = new StringBuilder("lakeport.hive_bucket ").append(version).append(' ').append(kinds);
+    for (int i = 0; i < types.length; i++) {
+      found.append(' ').append(types[i].catalogString());
+    }
+    return found.toString();
+  }
+
+  /** From the bucket among these to the one among fewer: of tables with 8 and 12 buckets, both become one of 4. */
+  public Reducer reducer(ReducibleFunction other) {
+    if (!(other instanceof HiveBuckets) || !((HiveBuckets) other).family().equals(family())) {
+      return null;
+    }
+    int common = count;
+    int rest = ((HiveBuckets) other).count;
+    while (rest != 0) {
+      int next = common % rest;
+      common = rest;
+      rest = next;
+    }
+    return common == 1 || common == count ? null : new Fewer(common);
   }
 
   public String description() {
@@ -168,5 +197,28 @@ public class HiveBuckets implements UnboundFunction, ScalarFunction {
 
   private static int mixed(int word) {
     return Integer.rotateLeft(word * 0xCC9E2D51, 15) * 0x1B873593;
+  }
+
+  /** The bucket among fewer, whose number divides the number of buckets. */
+  public static class Fewer implements Reducer, Serializable {
+    private static final long serialVersionUID = 1L;
+
+    private final int count;
+
+    public Fewer(int count) {
+      this.count = count;
+    }
+
+    public Object reduce(Object bucket) {
+      return Integer.valueOf(((Integer) bucket).intValue() % count);
+    }
+
+    public DataType resultType() {
+      return DataTypes.IntegerType;
+    }
+
+    public String displayName() {
+      return "bucket % " + count;
+    }
   }
 }

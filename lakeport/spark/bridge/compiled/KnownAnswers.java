@@ -216,6 +216,8 @@ public class KnownAnswers implements InvocationHandler {
       return Optional.of(boxed((String) given, (String) words.get(2)));
     } else if (kind.equals("reference map")) {
       return referenceMap((Map) given);
+    } else if (kind.equals("with number")) {
+      return classOf((String) given).getConstructors()[0].newInstance(new Object[] {words.get(2)});
     } else if (kind.equals("object")) {
       Map inner = new HashMap();
       inner.put("answers", words.get(2));

@@ -22,6 +22,8 @@ public class SessionSettings implements Supplier {
   private static final String[] PARALLELISM = {
     "spark.sql.files.minPartitionNum", "spark.sql.leafNodeDefaultParallelism"
   };
+  private static final String COMPATIBLE_BUCKETS =
+      "spark.sql.sources.v2.bucketing.allowCompatibleTransforms.enabled";
 
   /**
    * @param session Becomes the active session of this thread; null leaves it as it is.
@@ -102,6 +104,8 @@ public class SessionSettings implements Supplier {
     found.put("open", Long.valueOf(conf.filesOpenCostInBytes()));
     found.put("exact names", Boolean.valueOf(conf.caseSensitiveAnalysis()));
     found.put("column statistics", Boolean.valueOf(conf.cboEnabled() || conf.planStatsEnabled()));
+    found.put("partitioning", Boolean.valueOf(conf.v2BucketingEnabled()));
+    found.put("compatible buckets", Boolean.valueOf(conf.getConfString(COMPATIBLE_BUCKETS, "false")));
     return JSON.writeValueAsString(found);
   }
 }

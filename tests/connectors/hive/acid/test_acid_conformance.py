@@ -30,7 +30,6 @@ class AcidConformance(HiveConformance):
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.LIMIT,
             Behaviour.STREAMING,
-            Behaviour.TOP_N,
         }
     )
     # Some are before 1970 and no whole second, which ORC refuses.
@@ -80,7 +79,7 @@ class AcidConformance(HiveConformance):
 class TestFullAcidConformance(AcidConformance):
     """Tells changes, too: a row that is written again is deleted and inserted."""
 
-    missing_behaviours = frozenset({Behaviour.EXPRESSION_PUSHDOWN, Behaviour.LIMIT, Behaviour.TOP_N})
+    missing_behaviours = frozenset({Behaviour.EXPRESSION_PUSHDOWN, Behaviour.LIMIT})
     converted = False
 
     def procedure_arguments(self, procedure: str, name: SchemaTableName) -> Mapping[str, Value | None] | None:

@@ -16,20 +16,15 @@ from connector_spi.testing.merging import ReferenceMerge
 from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert, insert_rows, overwrite_rows
 from connectors.hive.connector import HiveConnector
-from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hive.write.test_bucketed_inserts import bucketed_table, read, rows_of
 from tests.connectors.hive.write.test_loading import incoming, load, new_table
+from tests.connectors.hive.write.watched_steps import watch_steps
 
 pytestmark = pytest.mark.slow
 
 NAME = SchemaTableName("s", "t")
 _FULL = {"transactional": "true"}
-_STEPS = {
-    "files": ["create", "create_folder", "move", "copy", "delete_file", "delete_folder"],
-    "writes": ["add_partitions", "drop_table_statistics", "drop_partition_statistics"],
-    "transactions": ["open_transaction", "allocate_write_ids", "lock", "add_dynamic_partitions", "commit", "abort"],
-}
 
 
 class Killed(BaseException):
@@ -82,26 +77,6 @@ def _table(folder: Path, write: Callable[[HiveConnector, Path], None]) -> HiveCo
     return hive
 
 
-def _watched(hive: HiveConnector, patch: pytest.MonkeyPatch, before: Callable[[str], None]) -> None:
-    """Has ``before`` called before each operation on storage and each call to the metastore that writes."""
-    owners: dict[str, object] = {
-        "files": FileSystem,
-        "writes": hive.metastore.writes._writer,  # type: ignore[attr-defined]  # the one that is wrapped
-        "transactions": hive.metastore.transactions,
-    }
-    for owner, names in _STEPS.items():
-        for name in names:
-            behind = getattr(owners[owner], name)
-
-            def call(
-                *given: object, _behind: Callable[..., object] = behind, _name: str = name, **kw: object
-            ) -> object:
-                before(_name)
-                return _behind(*given, **kw)
-
-            patch.setattr(owners[owner], name, call)
-
-
 def _ids(hive: HiveConnector) -> list[object]:
     return [row["id"] for row in read(hive)]
 
@@ -126,7 +101,7 @@ def test_a_failure_before_any_step_shows_all_or_nothing(
 
         done = False
         with monkeypatch.context() as patch:
-            _watched(hive, patch, before)
+            watch_steps(hive, patch, before)
             with suppress(ConnectorError, Killed):
                 write(hive, folder)
                 done = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from connector_spi.testing.merging import ReferenceMerge
 from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import insert_rows
 from connectors.hive.connector import HiveConnector
+from connectors.hive.write import handles, loading
 from tests.connectors.hive.reading import make_session, read_table
 from tests.connectors.hive.table_writer import create_table, write_file
 
@@ -168,3 +170,36 @@ def test_a_partition_has_one_name(hive: HiveConnector, tmp_path: Path, given: st
         load(hive, place, partition=given)
     load(hive, place, partition="k=1")
     assert read_table(hive, "s", "t").to_pylist() == [{"id": 1, "k": 1}]
+
+
+def test_more_files_than_row_ids_have_buckets_get_directories_of_several_statements(
+    hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 4,096 buckets in truth."""
+    for module in (handles, loading):
+        monkeypatch.setattr(module, "BUCKETS", 2)
+    directory = new_table(hive, tmp_path, _FULL, False)
+    load(hive, incoming(tmp_path, *(rows_of(n) for n in range(5)), partitioned=False))
+    assert files(directory) == [f"delta_0000001_0000001_000{n // 2}/00000{n % 2}_0" for n in range(5)]
+    assert ids(hive) == [0, 1, 2, 3, 4]
+    row_ids = read_table(hive, "s", "t", ["$row_id"]).column("$row_id").to_pylist()
+    assert len({tuple(one.values()) for one in row_ids}) == 5
+    place = incoming(tmp_path, *(rows_of(n) for n in range(3)), partitioned=False)
+    with pytest.raises(NotSupportedError, match=r"3 files cannot be loaded into s\.t at once.* expected at most 2"):
+        load(hive, place, overwrite=True)
+    assert len(list(place.iterdir())) == 3
+    assert ids(hive) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.slow
+def test_more_than_4096_files(hive: HiveConnector, tmp_path: Path) -> None:
+    directory = new_table(hive, tmp_path, _FULL, False)
+    place = incoming(tmp_path, rows_of(7), partitioned=False)
+    for number in range(1, 4097):
+        os.link(place / "part-0.orc", place / f"part-{number}.orc")
+    with pytest.raises(NotSupportedError, match="4097 files"):
+        load(hive, place, overwrite=True)
+    assert load(hive, place)[0] == 4097
+    assert (directory / "delta_0000001_0000001_0001" / "000000_0").exists()
+    row_ids = read_table(hive, "s", "t", ["$row_id"]).column("$row_id").to_pylist()
+    assert len({tuple(one.values()) for one in row_ids}) == 4097

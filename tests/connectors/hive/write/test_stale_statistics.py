@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from catalog.metastore.model import ColumnStatistics
+from catalog.metastore.model import ColumnStatistics, Parameters
 from connector_spi.errors import StorageError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.writing import MergeCommand, Overwrite
@@ -130,3 +130,63 @@ def test_a_write_does_not_fail_by_them(
         insert_rows(hive, NAME, [_NEW])
     assert "the column statistics of s.t are of rows from before a write" in caplog.text
     assert sorted(read_table(hive, "s", "t").column("id").to_pylist()) == [1, 2, 8, 9]
+
+
+EXACT = {"COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}', "numRows": "0", "numFiles": "0", "totalSize": "0"}
+
+
+def counts(parameters: Mapping[str, str]) -> tuple[str | None, ...]:
+    return tuple(parameters.get(key) for key in EXACT)
+
+
+def of_table(hive: HiveConnector) -> tuple[str | None, ...]:
+    entry = hive.metastore.reads.get_table("s", "t")
+    assert entry is not None
+    return counts(entry.parameters)
+
+
+def bytes_of(folder: Path, pattern: str) -> str:
+    return str(sum(path.stat().st_size for path in (folder / "s" / "t").glob(pattern)))
+
+
+def test_counts_of_a_transactional_table_follow_its_writes(hive: HiveConnector, tmp_path: Path) -> None:
+    """Hive answers count(*) from counts that are said to be exact; it says so of a table that it makes."""
+    new_table(hive, tmp_path, {"transactional": "true", **EXACT})
+    assert of_table(hive) == (None, "2", "1", bytes_of(tmp_path, "delta_*/bucket_*"))
+    insert_rows(hive, NAME, [_NEW, _NEW])
+    assert of_table(hive) == (None, "6", "3", bytes_of(tmp_path, "delta_*/bucket_*"))
+    with ReferenceQuery(hive) as query:
+        read = query.table(NAME).project_names(["id", "$row_id"]).read()
+        merge = ReferenceMerge(query, NAME, MergeCommand.DELETE)
+        merge.finish([merge.write(read.slice(0, 1))])
+    assert of_table(hive) == (None, "5", "4", bytes_of(tmp_path, "*delta_*/bucket_*"))
+    overwrite_rows(hive, NAME, [_NEW])
+    assert of_table(hive) == (None, "2", "1", bytes_of(tmp_path, "base_*/bucket_*"))
+
+
+def test_counts_of_transactional_partitions(hive: HiveConnector, tmp_path: Path) -> None:
+    """Those that are there are counted on; of new ones nothing is known, since they would stay after a rollback."""
+    new_table(hive, tmp_path, {"transactional": "true"}, ("ds",))
+    hive.metastore.writes.set_partition_parameters("s", "t", {"ds=a": Parameters.of({**EXACT, "numRows": "1"})})
+    insert_rows(hive, NAME, [_NEW])
+    found = hive.metastore.reads.get_partitions_by_names("s", "t", ["ds=a", "ds=b", "ds=c"])
+    assert [counts(one.parameters)[:3] for one in found] == [(None, "2", "1"), (None,) * 3, (None,) * 3]
+
+
+@_KINDS
+def test_counts_are_those_of_before_after_a_commit_that_failed(
+    hive: HiveConnector, tmp_path: Path, parameters: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are not said to be exact again: that only a writer of Hive's may."""
+    new_table(hive, tmp_path, {**parameters, **EXACT})
+    before = of_table(hive)
+
+    def refuse(self: FileSystem, path: str, target: str) -> None:
+        raise StorageError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileSystem, "move", refuse)
+        with pytest.raises(StorageError):
+            insert_rows(hive, NAME, [_NEW])
+    assert before[0] is None
+    assert of_table(hive) == before

@@ -6,8 +6,14 @@ import pytest
 
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import parse_properties
+from connectors.toolkit.caching.block_store import StoreDirectory
 from connectors.toolkit.storage.filesystem import FileSystem
-from connectors.toolkit.storage.properties import STORAGE_PROPERTIES, storage_options, typed_options
+from connectors.toolkit.storage.properties import (
+    STORAGE_PROPERTIES,
+    cache_directories,
+    storage_options,
+    typed_options,
+)
 
 
 def options(**given: str) -> tuple[tuple[str, str], ...]:
@@ -76,3 +82,25 @@ def test_settings_are_of_their_own_storage() -> None:
     files = FileSystem(options(s3_region="eu-west-1"))
     assert files.has_settings("s3a://b/k")
     assert not any(files.has_settings(path) for path in ("/a", "file:/a", "hdfs://n/a", "gs://b/k", "abfs://c@a/k"))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"fs_cache_directories": "/a"},
+        {"fs_cache_directories": "/a,/b", "fs_cache_max__sizes": "1GB"},
+        {"fs_cache_directories": "a", "fs_cache_max__sizes": "1GB"},
+        {"fs_cache_directories": "/a", "fs_cache_max__sizes": "much"},
+        {"fs_cache_directories": "/a", "fs_cache_max__sizes": "0B"},
+    ],
+)
+def test_a_cache_needs_a_size_for_each_directory(given: dict[str, str]) -> None:
+    with pytest.raises(InvalidPropertyError, match=r"fs\.cache\.max-sizes"):
+        options(fs_cache_enabled="true", **given)
+    assert cache_directories(typed_options(options(**given))) == ()
+
+
+def test_a_cache_has_trinos_names() -> None:
+    given = options(fs_cache_enabled="true", fs_cache_directories="/a, /b", fs_cache_max__sizes="1GB, 5MB")
+    assert cache_directories(typed_options(given)) == (StoreDirectory("/a", 1 << 30), StoreDirectory("/b", 5 << 20))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -19,7 +20,7 @@ from connector_spi.properties import parse_properties
 from connectors.toolkit.orc.reader import orc_errors
 from connectors.toolkit.parquet.reader import parquet_errors
 from connectors.toolkit.storage.client_arguments import azure_arguments, gcs_arguments, s3_arguments
-from connectors.toolkit.storage.filesystem import FileSystem
+from connectors.toolkit.storage.filesystem import FileSystem, block_store
 from connectors.toolkit.storage.properties import STORAGE_PROPERTIES, storage_options
 from connectors.toolkit.storage.remote_storage import storage_path
 from tests.gcs_server import gcs_server
@@ -50,6 +51,37 @@ def server(folder: Path) -> Iterator[S3Server]:
         for bucket in ("one", "two"):
             server.upload(folder, f"{bucket}/t")
         yield server
+
+
+def test_blocks_are_kept_for_who_may_still_read_the_object(server: S3Server, tmp_path: Path) -> None:
+    """An object that was replaced is another one, and one that is gone is gone, whatever is kept of it."""
+    cache = {
+        "fs.cache.enabled": "true",
+        "fs.cache.directories": str(tmp_path / "cache"),
+        "fs.cache.max-sizes": "10MB",
+    }
+    files = file_system({**server.properties("one"), **cache})
+    path = f"s3://one/t/{FOLDER}/000000_0"
+    kept_in = block_store(files.options)
+    assert kept_in is not None
+    deadline = time.monotonic() + 10
+    while not kept_in.state.entries and time.monotonic() < deadline:
+        # Not before the object is some seconds old: see settled.py.
+        assert files.read_text(path) == "rows"
+        time.sleep(0.3)
+    before = kept_in.state
+    assert files.read_text(path) == "rows"
+    assert kept_in.state.hits == before.hits + 1
+    other = file_system({**server.properties("two"), **cache})
+    with pytest.raises(StorageError):
+        other.read_text(path)
+    with pytest.raises(FileMissingError):
+        files.read_text(f"{path}_1")
+    local = tmp_path / "local"
+    local.write_text("near")
+    assert files.read_text(str(local)) == "near"
+    assert kept_in.state.entries == 1
+    assert files.forget_blocks() == 1
 
 
 @pytest.mark.parametrize("scheme", ["s3", "s3a", "s3n"])

@@ -182,6 +182,9 @@ def _text(jvm: Jvm, target: JavaObject, name: str) -> object:
     if found is not None:
         return found
     value = asked(jvm, target, name)
+    if name == "outputPartitioning":
+        assert isinstance(value, JavaObject)
+        return str(value.getClass().getName()), value.numPartitions()
     if not isinstance(value, JavaObject) or not value.getClass().isArray():
         return str(value.toString()) if isinstance(value, JavaObject) else value
     if name == "metadataColumns":

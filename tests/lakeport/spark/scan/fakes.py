@@ -111,6 +111,12 @@ class FakeSpark:
     def uses_column_statistics(self) -> bool:
         return False
 
+    def joins_by_partitioning(self) -> bool:
+        return False
+
+    def joins_other_bucket_counts(self) -> bool:
+        return False
+
     def new_counters(self) -> TaskCounters:
         raise AssertionError("no one wants metrics")
 

@@ -14,8 +14,9 @@ from connector_spi.splits import ScanSummary
 from lakeport.planning.scan_plan import PlannedSplits
 from lakeport.scan_facts import ObservedScan
 from lakeport.spark.bridge.types import spark_schema_json
+from lakeport.spark.scan.partitioning.pushdown_round import PushdownRound
 from lakeport.spark.scan.pushdown import Translated
-from lakeport.spark.scan.pushed_state import PushdownRound, PushedState
+from lakeport.spark.scan.pushed_state import PushedState
 from lakeport.spark.scan.reader_choice import NativeRead, TaskRead, choose_reader
 from lakeport.spark.scan.scan import PushedScan, Scan, ScannedTable
 from lakeport.spark.tasks.aggregate_states import Aggregate, AggregateFunction

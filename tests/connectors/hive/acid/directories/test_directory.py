@@ -32,6 +32,13 @@ def test_an_empty_base_hides_what_is_older(tmp_path: Path, marker: str) -> None:
     assert _names(tmp_path) == ["delta_3_3/bucket_00000"]
 
 
+@pytest.mark.parametrize("name", ["-tmp.delta_0000002_0000002_0001", "-tmp.base_0000002", "-tmp.delete_delta_2_2_0000"])
+def test_lists_of_files_that_hive_is_writing_are_no_rows(tmp_path: Path, name: str) -> None:
+    """Hive 4.0.1 has them beside the table's directories while a statement runs."""
+    _put(tmp_path, "delta_1_1/bucket_00000", f"{name}/000000_0.manifest", size=100)
+    assert _names(tmp_path) == ["delta_1_1/bucket_00000"]
+
+
 @pytest.mark.parametrize(("data_format", "chosen"), [("compacted", "delta_1_1"), ("truncated", ""), ("dropped", "")])
 def test_only_a_compacted_base_holds_history(tmp_path: Path, data_format: str, chosen: str) -> None:
     # Write id 1 is open: a base that compaction made of it cannot be, one that emptied the table can.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from connectors.hive.write.sink.orc_tail import metadata_fields, with_footer_fields
+from connectors.hive.write.sink.orc_output import metadata_fields, with_footer_fields
 
 __all__ = ["with_footer"]
 

@@ -1,4 +1,4 @@
-"""Adds to the footer of an ORC file what the library that writes it cannot say. Executor side."""
+"""What the library that writes ORC writes to: keeps errors for later, and adds to the footer. Executor side."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import io
 from collections.abc import Callable, Mapping
 
 import pyarrow as pa
+from pyarrow import orc
 
 from connectors.toolkit.codecs.varints import read_varint, varint_bytes
 from connectors.toolkit.orc.footer import OrcFooter, read_orc_footer
 
-__all__ = ["FooterSink", "metadata_fields", "with_footer_fields"]
+__all__ = ["FooterSink", "OrcOutput", "OrcWriter", "metadata_fields", "with_footer_fields"]
 
 _HELD_BYTES = 8 << 20
 """The last bytes of a file, which hold its footer: some hundred bytes for each stripe and column."""
@@ -19,8 +20,65 @@ _CHUNK_BYTES = 1 << 14
 """Readers refuse chunks larger than a block of the file, of 64 KiB here and less elsewhere."""
 
 
-class FooterSink(io.RawIOBase):
-    """What a writer of ORC writes to; keeps the end of the file back until metadata is added to its footer.
+class OrcOutput(io.RawIOBase):
+    """Keeps the first error of storage until ``check``: ORC's C++ library ends the process where its output fails.
+
+    Args:
+        sink: Where the file goes.
+    """
+
+    def __init__(self, sink: pa.NativeFile) -> None:
+        self._sink = sink
+        self._error: BaseException | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        """Takes bytes; none go on after an error."""
+        chunk = memoryview(data).cast("B")  # type: ignore[arg-type]
+        if self._error is None:
+            try:
+                self._put(chunk)
+            except BaseException as error:
+                self._error = error
+        return len(chunk)
+
+    def check(self) -> None:
+        """Raises the error that was kept."""
+        if self._error is not None:
+            raise self._error
+
+    def _put(self, chunk: memoryview) -> None:
+        self._sink.write(chunk)
+
+
+class OrcWriter:
+    """A writer whose output may fail.
+
+    Args:
+        output: Where it writes to.
+        options: Those of pyarrow's writer.
+    """
+
+    def __init__(self, output: OrcOutput, **options: object) -> None:
+        self._output = output
+        # All releases of Hive that are spoken to read it.
+        self._writer = orc.ORCWriter(pa.PythonFile(output, "w"), file_version="0.12", **options)
+
+    def write(self, table: pa.Table) -> None:
+        """Writes rows."""
+        self._writer.write(table)
+        self._output.check()
+
+    def close(self) -> None:
+        """Writes the end of the file."""
+        self._writer.close()
+        self._output.check()
+
+
+class FooterSink(OrcOutput):
+    """Keeps the end of the file back until metadata is added to its footer.
 
     Args:
         sink: Where the file goes.
@@ -29,23 +87,17 @@ class FooterSink(io.RawIOBase):
     """
 
     def __init__(self, sink: pa.NativeFile, path: str, metadata: Callable[[OrcFooter], Mapping[str, bytes]]) -> None:
-        self._sink = sink
+        super().__init__(sink)
         self._path = path
         self._metadata = metadata
         self._held = bytearray()
 
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: object) -> int:
-        """Takes bytes; all but the last go on."""
-        chunk = memoryview(data).cast("B")  # type: ignore[arg-type]
+    def _put(self, chunk: memoryview) -> None:
         self._held += chunk
         if len(self._held) > 2 * _HELD_BYTES:
             with memoryview(self._held) as held:
                 self._sink.write(held[:-_HELD_BYTES])
             del self._held[:-_HELD_BYTES]
-        return len(chunk)
 
     def finish(self) -> None:
         """To be called when the writer has closed: writes the end, with the metadata.

@@ -1,0 +1,1 @@
+"""Compacts transactional tables, and deletes what compactions have replaced. Driver side."""

@@ -1,0 +1,1 @@
+"""Queries in DuckDB's own SQL, over the tables of the catalogs alone."""
