@@ -166,11 +166,9 @@ class LdapDirectory:
         controls.setReturningAttributes(self._jvm.no_strings)
         text = str(self._settings.search).replace(_USER, user)
         results = context.search(self._settings.base, text, controls)
-        names: list[str] = []
-        while len(names) < 2 and results.hasMoreElements():
-            names.append(str(results.nextElement().getNameInNamespace()))
-        results.close()
-        return names
+        # The class of the results is hidden from py4j.
+        entries = self._jvm.cls("java.util.Collections").list(results)
+        return [str(entry.getNameInNamespace()) for entry in entries]
 
     def _login(self, name: str, password: str) -> JavaObject | None:
         """A connection of this user; ``None`` where the directory refuses it."""

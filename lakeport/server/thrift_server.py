@@ -16,9 +16,7 @@ from connector_spi.errors import ExternalError, NotSupportedError
 from lakeport.error_codes import SERVER_DOES_NOT_START
 from lakeport.server.access import Access, KeyStore
 from lakeport.server.jdbc.operations import answer_metadata_calls
-from lakeport.server.kerberos import use_kerberos
 from lakeport.server.ldap_directory import LdapDirectory, LdapSettings
-from lakeport.server.web_tokens import jwt_users
 from lakeport.spark.bridge.compiled.java_classes import findable
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.jvm import Jvm
@@ -109,7 +107,7 @@ class ThriftServer:
 
 
 class PasswordCheckProxy(Proxy):
-    """Looks users up in the password file or the directory, and knows signed tokens.
+    """Looks users up in the password file or the directory.
 
     Args:
         jvm: The JVM.
@@ -123,14 +121,11 @@ class PasswordCheckProxy(Proxy):
         super().__init__(jvm)
         known = access.passwords
         self._passwords = LdapDirectory(jvm, known) if isinstance(known, LdapSettings) else known
-        self._tokens = None if access.jwt is None else jwt_users(jvm, access.jwt)
 
     def test(self, user: str | None, password: str | None) -> bool:
-        """Whether a user has this password, or this token."""
+        """Whether a user has this password."""
         if not user or not password or _CUT_NAMES.search(user):
             return False
-        if self._tokens is not None and self._tokens.apply(password) == user:
-            return True
         return self._passwords is not None and self._passwords.authenticate(user, password)
 
 
@@ -153,11 +148,8 @@ def _configure(jvm: Jvm, session: JavaObject, address: Mapping[str, str]) -> Non
 
 def _authenticate(jvm: Jvm, session: JavaObject, check: JavaObject, access: Access) -> None:
     """Has Hive check passwords, which reads the name of the class from the system's properties."""
-    conf = session.sessionState().conf()
-    if access.kerberos is not None:
-        use_kerberos(jvm, conf, access.kerberos)
-        return
-    conf.setConfString("hive.server2.authentication", "CUSTOM" if access.checks_passwords else "NONE")
+    mode = "CUSTOM" if access.checks_passwords else "NONE"
+    session.sessionState().conf().setConfString("hive.server2.authentication", mode)
     if not access.checks_passwords:
         return
     jvm.cls("java.lang.System").setProperty("hive.server2.custom.authentication.class", str(check.getName()))

@@ -8,7 +8,6 @@ import pytest
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from lakeport.server.access import Access, KeyStore, check_settings, secret, user_tokens
-from lakeport.server.kerberos import KerberosSettings
 from lakeport.server.password_file import PasswordFile
 from lakeport.server.web_tokens import JwtSettings
 from lakeport.shell.main import main
@@ -57,29 +56,15 @@ def test_tokens_of_users(passwords: Path, tmp_path: Path) -> None:
         assert TOKEN not in met.value.message
 
 
-def test_signed_tokens_are_for_both_ways_in(passwords: Path) -> None:
+def test_signed_tokens_are_tokens_of_users(passwords: Path) -> None:
     jwt = JwtSettings("HMAC", "c2VjcmV0", None, None, "sub")
-    given = Access(jwt=jwt)
-    assert given.checks_passwords
+    given = Access(PasswordFile(passwords), jwt=jwt)
     assert given.has_authentication
     assert "c2VjcmV0" not in repr(given)
     with pytest.raises(NotSupportedError, match="a token of all and tokens of users"):
         Access(PasswordFile(passwords), TOKEN, jwt=jwt)
-
-
-def test_kerberos_is_the_only_way_into_jdbc(passwords: Path, tmp_path: Path) -> None:
-    keytab = tmp_path / "keytab"
-    keytab.touch()
-    kerberos = KerberosSettings("lakeport/host@REALM", keytab)
-    assert Access(kerberos=kerberos, jdbc_only=True).is_for_other_machines
-    with pytest.raises(NotSupportedError, match="expected --connect-token-file"):
-        Access(kerberos=kerberos)
-    with pytest.raises(NotSupportedError, match="Kerberos, which knows no passwords"):
-        Access(PasswordFile(passwords), TOKEN, kerberos=kerberos)
-    with pytest.raises(InvalidArgumentError, match="SERVICE/HOST@REALM"):
-        KerberosSettings("lakeport@REALM", keytab)
-    with pytest.raises(InvalidArgumentError, match="does not exist"):
-        KerberosSettings("lakeport/host@REALM", tmp_path / "none")
+    with pytest.raises(NotSupportedError, match="expected --password-file"):
+        Access(jwt=jwt)
 
 
 def test_other_machines_need_tls(passwords: Path, tmp_path: Path) -> None:

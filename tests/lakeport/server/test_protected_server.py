@@ -90,14 +90,6 @@ def test_others_do_not(spark: SparkSession, protected: Protected, user: str, pas
     assert "user123" not in protected.server.log.read_text("utf-8")
 
 
-def test_a_signed_token_is_a_password_of_its_user(spark: SparkSession, protected: Protected) -> None:
-    client = Client(spark, protected.jdbc, "frank", hs256(claims(sub="frank")))
-    assert client.rows("SELECT current_user()") == [("frank",)]
-    client.java.close()
-    for user, token in (("alice", hs256(claims(sub="frank"))), ("frank", hs256(claims(sub="frank", exp=1)))):
-        refusal(spark, protected.jdbc, user, token)
-
-
 def test_a_user_is_no_other(spark: SparkSession, protected: Protected) -> None:
     assert "substitution is not allowed" in refusal(
         spark, protected.jdbc + ";hive.server2.proxy.user=bob", "alice", "password"
