@@ -1,4 +1,7 @@
-"""Runs all benchmarks, each in a process of its own, and prints one table."""
+"""Runs all benchmarks, each in a process of its own, and prints one table.
+
+A benchmark with options of its own has them behind its name: ``python -m benchmarks tpch --folder tables``.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.figures import Figure, print_figures, read_figures
-from benchmarks.machine import machine_lines
+from benchmarks.harness.figures import Figure, print_figures, read_figures
+from benchmarks.harness.machine import machine_lines
 
 _ACID = ("acid_scan", "acid_originals", "acid_deletes")
 _PLANNING = ("planning", "hudi_planning", "planning_cache")
@@ -38,14 +42,23 @@ BENCHMARKS = (
     "arrow_threads",
     "shell",
 )
+"""Those of a whole run."""
+_MODULES = {
+    path.stem: f"benchmarks.{folder}.{path.stem}"
+    for folder in ("engines", "hive", "hudi", "tpch")
+    for path in sorted((Path(__file__).parent / folder).glob("[a-z]*.py"))
+}
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     """Runs them; the exit code is 1 when one of them failed, missed aims are no failure."""
+    first, *others = arguments or [""]
+    if first in _MODULES and any(other not in ("--small", "acid", *_MODULES) for other in others):
+        return subprocess.run([sys.executable, "-m", _MODULES[first], *others], check=False).returncode
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--small", action="store_true", help="tiny tables, to see that it works")
-    parser.add_argument("only", nargs="*", choices=[[], "acid", *BENCHMARKS], help="which to run; all without a name")
-    options = parser.parse_args()
+    parser.add_argument("only", nargs="*", choices=[[], "acid", *_MODULES], help="which to run; all without a name")
+    options = parser.parse_args(arguments)
     asked = [name for word in options.only for name in (_ACID if word == "acid" else (word,))]
     print("\n".join(machine_lines()), flush=True)
     figures: list[Figure] = []
@@ -63,10 +76,10 @@ def main() -> int:
 def _run(name: str, small: bool) -> list[Figure] | None:
     with tempfile.TemporaryDirectory(prefix="lakeport-figures-") as folder:
         path = Path(folder, "figures.json")
-        command = [sys.executable, "-m", f"benchmarks.{name}", "--json", str(path), *(["--small"] if small else [])]
+        command = [sys.executable, "-m", _MODULES[name], "--json", str(path), *(["--small"] if small else [])]
         done = subprocess.run(command, check=False)
         return read_figures(path) if done.returncode == 0 else None
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

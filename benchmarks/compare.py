@@ -13,8 +13,8 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from benchmarks.figures import Figure, print_figures, read_figures
-from benchmarks.machine import machine_lines
+from benchmarks.harness.figures import Figure, print_figures, read_figures
+from benchmarks.harness.machine import machine_lines
 
 _LOWER_IS_BETTER = frozenset({"s", "ms", "x", "MB", "calls"})
 
@@ -63,7 +63,9 @@ def _medians(rounds: list[list[Figure]]) -> dict[tuple[str, str], tuple[float, s
 def _run(python: Path, checkout: Path, *, name: str, small: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="lakeport-figures-") as folder:
         path = Path(folder, "figures.json")
-        command = [str(python), "-m", f"benchmarks.{name}", "--json", str(path), *(["--small"] if small else [])]
+        [found] = (checkout / "benchmarks").rglob(f"{name}.py")
+        module = ".".join(found.relative_to(checkout).with_suffix("").parts)
+        command = [str(python), "-m", module, "--json", str(path), *(["--small"] if small else [])]
         subprocess.run(command, check=True, cwd=checkout)
         return read_figures(path)
 

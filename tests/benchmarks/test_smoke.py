@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.figures import Figure, read_figures
-from benchmarks.timing import Timings
-from benchmarks.tpch import statements
-from benchmarks.tpch_tables import TABLES
+from benchmarks.data.tpch_tables import TABLES
+from benchmarks.harness.figures import Figure, read_figures
+from benchmarks.harness.timing import Timings
+from benchmarks.tpch.tpch import statements
 from tests.paths import PROJECT
 
 
@@ -45,7 +45,7 @@ def test_transactional_benchmarks_print_figures() -> None:
 @pytest.mark.slow
 @pytest.mark.spark
 def test_the_benchmark_of_tpch_compares_answers(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "benchmarks.tpch", "--small", "--folder", str(tmp_path), "--only", "6", "22"]
+    command = [sys.executable, "-m", "benchmarks.tpch.tpch", "--small", "--folder", str(tmp_path), "--only", "6", "22"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BENCHMARK_HUDI")}
     done = subprocess.run(
         [*command, "--json", str(tmp_path / "figures.json")],
@@ -66,7 +66,7 @@ def test_the_benchmark_of_tpch_compares_answers(tmp_path: Path) -> None:
 
 
 def test_the_queries_of_tpch_are_22() -> None:
-    queries = statements(PROJECT / "benchmarks" / "tpch_queries.sql")
+    queries = statements(PROJECT / "benchmarks" / "tpch" / "tpch_queries.sql")
     assert len(queries) == 22
     for number, query in enumerate(queries, 1):
         assert f"-- {number}: " in query

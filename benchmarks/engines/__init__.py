@@ -1,0 +1,1 @@
+"""What queries, tasks and sessions cost, of all kinds of tables."""

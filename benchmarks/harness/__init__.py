@@ -1,0 +1,1 @@
+"""What all benchmarks share: the command line, timing, the machine, figures."""

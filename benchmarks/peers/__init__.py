@@ -1,0 +1,1 @@
+"""What benchmarks run of others, each in a process of its own."""

@@ -1,0 +1,1 @@
+"""The queries of TPC-H, by Spark and by DuckDB."""
