@@ -105,7 +105,7 @@ def test_rows_are_added(warehouse: Warehouse, kind: str, keys: tuple[str, ...]) 
     if keys:
         names = warehouse.other.get_partition_names(name.schema, name.table, -1)
         assert sorted(names) == ["ds=a", "ds=b", "ds=c"]
-    assert warehouse.other.show_locks(ttypes.ShowLocksRequest(dbname=name.schema)).locks == []
+    assert warehouse.other.show_locks(ttypes.ShowLocksRequest(dbname=name.schema, tablename=name.table)).locks == []
 
 
 def test_another_client_sees_the_lock_and_the_partitions(warehouse: Warehouse) -> None:
@@ -236,7 +236,7 @@ def test_rows_are_replaced(warehouse: Warehouse, kind: str, keys: tuple[str, ...
     assert warehouse.rows(name) == left
     overwrite_rows(warehouse.hive, name, [])
     assert warehouse.rows(name) == []
-    assert warehouse.other.show_locks(ttypes.ShowLocksRequest(dbname=name.schema)).locks == []
+    assert warehouse.other.show_locks(ttypes.ShowLocksRequest(dbname=name.schema, tablename=name.table)).locks == []
 
 
 def test_an_update_of_another_engine_waits(warehouse: Warehouse) -> None:

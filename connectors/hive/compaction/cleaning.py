@@ -12,7 +12,7 @@ from catalog.metastore.client import TransactionClient
 from catalog.metastore.compactions import Compaction, CompactionJob, CompactionKind
 from catalog.metastore.factory import Metastore
 from catalog.metastore.transactions import NO_MINIMUM, ValidTransactions
-from connector_spi.errors import FileMissingError, InvalidArgumentError, NotSupportedError
+from connector_spi.errors import FileMissingError, InvalidArgumentError, NotSupportedError, TableNotFoundError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.procedures import ProcedureArgument
 from connector_spi.predicate import Value
@@ -82,6 +82,8 @@ class CompactionCleaner:
         name = SchemaTableName(str(arguments["schema_name"]).lower(), str(arguments["table_name"]).lower())
         retention = _seconds(arguments[_RETENTION.name])
         self.metastore.writes.check_allowed(f"delete files that compactions of {name} have replaced")
+        if self.metastore.reads.get_table(name.schema, name.table) is None:
+            raise TableNotFoundError(f"table {name} is not in the metastore")
         client, partition = self.metastore.transactions, arguments["partition"]
         shown = client.show_compactions(name.schema, name.table)
         ready = [one for one in reversed(shown) if one.state == _READY and partition in (None, one.partition)]
