@@ -44,7 +44,7 @@ class KeyedFileWriter:
         # The keys of the rows that a stripe may end with.
         self._ends: list[int] = []
         self._keys: list[Key] = []
-        self._tail = FooterSink(sink, path, self._metadata)
+        self._tail = FooterSink(sink, path)
         self._writer = OrcWriter(
             self._tail, compression=compression, stripe_size=_STRIPE_BYTES, batch_size=_WRITER_ROWS
         )
@@ -67,7 +67,7 @@ class KeyedFileWriter:
     def close(self) -> None:
         """Writes what belongs to the end of the file."""
         self._writer.close()
-        self._tail.finish()
+        self._tail.finish(self._metadata)
 
     def _metadata(self, footer: OrcFooter) -> Mapping[str, bytes]:
         ends = list(accumulate(stripe.rows for stripe in footer.stripes))

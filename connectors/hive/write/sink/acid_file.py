@@ -38,7 +38,7 @@ class AcidFileWriter:
         self._write_id = write.write_id
         self._bucket = bucket_property(bucket, write.statement, path)
         self._rows = 0
-        self._tail = FooterSink(sink, path, self._metadata)
+        self._tail = FooterSink(sink, path)
         self._writer = OrcWriter(self._tail, compression=compression, stripe_size=_STRIPE_BYTES)
 
     def write(self, table: pa.Table) -> None:
@@ -49,7 +49,7 @@ class AcidFileWriter:
     def close(self) -> None:
         """Writes what belongs to the end of the file."""
         self._writer.close()
-        self._tail.finish()
+        self._tail.finish(self._metadata)
 
     def _with_keys(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         count, first = batch.num_rows, self._rows

@@ -47,12 +47,12 @@ def write_delete_file(files: FileSystem, path: str, insert: HiveInsertHandle, ke
         }
 
     with storage_errors(path, "write"), files.create(path) as sink:
-        tail = FooterSink(sink, path, metadata)
+        tail = FooterSink(sink, path)
         writer = OrcWriter(tail, compression=compression(insert.storage), stripe_size=_STRIPE_BYTES)
         for start in range(0, len(keys), _EVENTS_AT_ONCE):
             writer.write(_events(keys.slice(start, start + _EVENTS_AT_ONCE), insert.acid.write_id, row))
         writer.close()
-        tail.finish()
+        tail.finish(metadata)
     info = files.info(path)
     return 0 if info is None else info.size
 

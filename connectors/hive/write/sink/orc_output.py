@@ -23,6 +23,9 @@ _CHUNK_BYTES = 1 << 14
 class OrcOutput(io.RawIOBase):
     """Keeps the first error of storage until ``check``: ORC's C++ library ends the process where its output fails.
 
+    The library's writer holds it by a reference that Python's collector of cycles cannot see. So it must hold nothing
+    that leads to the writer, or neither is ever freed: not a method of its owner, not an error with its traceback.
+
     Args:
         sink: Where the file goes.
     """
@@ -30,6 +33,7 @@ class OrcOutput(io.RawIOBase):
     def __init__(self, sink: pa.NativeFile) -> None:
         self._sink = sink
         self._error: BaseException | None = None
+        self._has_failed = False
 
     def writable(self) -> bool:
         return True
@@ -37,17 +41,27 @@ class OrcOutput(io.RawIOBase):
     def write(self, data: object) -> int:
         """Takes bytes; none go on after an error."""
         chunk = memoryview(data).cast("B")  # type: ignore[arg-type]
-        if self._error is None:
+        if not self._has_failed:
             try:
                 self._put(chunk)
             except BaseException as error:
-                self._error = error
+                self._error, self._has_failed = error, True
         return len(chunk)
 
     def check(self) -> None:
-        """Raises the error that was kept."""
+        """Raises the error that was kept.
+
+        Raises:
+            OSError: It was raised before.
+        """
         if self._error is not None:
-            raise self._error
+            error, self._error = self._error, None
+            try:
+                raise error
+            finally:
+                del error
+        if self._has_failed:
+            raise OSError("nothing more is written to a file whose storage has failed before")
 
     def _put(self, chunk: memoryview) -> None:
         self._sink.write(chunk)
@@ -83,13 +97,11 @@ class FooterSink(OrcOutput):
     Args:
         sink: Where the file goes.
         path: The file, for messages.
-        metadata: Gives the metadata by the footer.
     """
 
-    def __init__(self, sink: pa.NativeFile, path: str, metadata: Callable[[OrcFooter], Mapping[str, bytes]]) -> None:
+    def __init__(self, sink: pa.NativeFile, path: str) -> None:
         super().__init__(sink)
         self._path = path
-        self._metadata = metadata
         self._held = bytearray()
 
     def _put(self, chunk: memoryview) -> None:
@@ -99,8 +111,11 @@ class FooterSink(OrcOutput):
                 self._sink.write(held[:-_HELD_BYTES])
             del self._held[:-_HELD_BYTES]
 
-    def finish(self) -> None:
+    def finish(self, metadata: Callable[[OrcFooter], Mapping[str, bytes]]) -> None:
         """To be called when the writer has closed: writes the end, with the metadata.
+
+        Args:
+            metadata: Gives the metadata by the footer.
 
         Raises:
             CorruptFileError: The footer is larger than what was kept.
@@ -108,7 +123,7 @@ class FooterSink(OrcOutput):
         tail = bytes(self._held)
         self._held.clear()
         footer = read_orc_footer(pa.BufferReader(tail), self._path)
-        self._sink.write(with_footer_fields(tail, metadata_fields(self._metadata(footer))))
+        self._sink.write(with_footer_fields(tail, metadata_fields(metadata(footer))))
 
 
 def with_footer_fields(tail: bytes, fields: bytes) -> bytes:
