@@ -39,9 +39,8 @@ def test_a_writer_of_rows_with_ids_is_freed(closes: bool) -> None:
 def test_a_writer_that_failed_is_freed_and_goes_on_failing() -> None:
     output = _FullDisk(pa.BufferOutputStream())
     writer = OrcWriter(output, compression="zlib")
-    writer.write(_ROWS)
     with pytest.raises(OSError, match="No space left"):
-        writer.close()
+        writer.write(_ROWS)
     with pytest.raises(OSError, match="has failed before"):
         output.check()
     kept: weakref.ref[OrcOutput] = weakref.ref(output)
