@@ -1,9 +1,10 @@
-"""The example of docs/streaming.md runs, and goes on where it ended."""
+"""The examples of docs/streaming.md run, and go on where they ended."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -22,15 +23,33 @@ def test_the_page(spark: SparkSession, tmp_path: Path) -> None:
     writer = HudiWriter(tmp_path / "trips", 9, ("region",)).create()
     writer.insert(_trips([5, 20]))
     warehouse.call("hudi", "sales", "trips", writer.folder)
-    [example] = re.findall(r"```python\n(.*?)```", _PAGE.read_text(), re.DOTALL)
-    example = example.replace("/data", str(tmp_path / "data"))
+    example, into_table = _examples(tmp_path)
     for added, expected in (([30, 7], [20]), ([40], [20, 30]), ([], [20, 30, 40])):
         exec(example, {"spark": warehouse.spark})
         rows = warehouse.spark.read.parquet(str(tmp_path / "data" / "large-trips")).select("amount").collect()
         assert sorted(row[0] for row in rows) == expected
         if added:
             writer.insert(_trips(added))
+    _into_table(warehouse.spark, into_table)
     warehouse.registry.shutdown()
+
+
+def _examples(folder: Path) -> list[str]:
+    found = re.findall(r"```python\n(.*?)```", _PAGE.read_text(), re.DOTALL)
+    return [example.replace("/data", str(folder / "data")) for example in found]
+
+
+def _into_table(spark: SparkSession, example: str) -> None:
+    spark.sql("CREATE TABLE hive.sales.events (amount BIGINT, region STRING)")
+    for _ in range(2):
+        given: dict[str, Any] = {"events": spark.readStream.table("hudi.sales.trips").select("amount", "region")}
+        exec(example.replace("1 minute", "1 second"), given)
+        try:
+            given["query"].processAllAvailable()
+        finally:
+            given["query"].stop()
+        rows = spark.table("hive.sales.events").select("amount").collect()
+        assert sorted(row[0] for row in rows) == [5, 7, 20, 30, 40]
 
 
 def _trips(amounts: list[int]) -> pa.Table:
