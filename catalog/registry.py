@@ -224,6 +224,11 @@ class CatalogRegistry:
         with self._lock:
             self._listeners.append(listener)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether ``shutdown`` was called: there are no catalogs any more."""
+        return self._closed
+
     def shutdown(self) -> None:
         """Shuts all connectors down and refuses every later call; a second shutdown does nothing.
 

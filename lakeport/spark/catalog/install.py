@@ -86,7 +86,8 @@ class Installation:
 
         def new_session() -> SparkSession:
             made = plain()
-            self._add(made)
+            if not self._registry.is_closed:
+                self._add(made)
             return made
 
         spark.newSession = functools.wraps(plain)(new_session)  # type: ignore[method-assign]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import orc
 
@@ -82,13 +83,26 @@ class OrcWriter:
 
     def write(self, table: pa.Table) -> None:
         """Writes rows."""
-        self._writer.write(table)
+        self._writer.write(_from_the_first(table))
         self._output.check()
 
     def close(self) -> None:
         """Writes the end of the file."""
         self._writer.close()
         self._output.check()
+
+
+def _from_the_first(table: pa.Table) -> pa.Table:
+    """The same rows, with structs that are not a part of other arrays.
+
+    ``NormalizeArray`` of Arrow's ORC adapter gives a struct that is a part of another the NULLs of that one's first
+    rows, where it is a column of the file.
+    """
+    for index, column in enumerate(table.columns):
+        if pa.types.is_struct(column.type) and any(chunk.offset for chunk in column.chunks):
+            whole = column.take(pa.array(np.arange(len(column))))
+            table = table.set_column(index, table.schema.field(index), whole)
+    return table
 
 
 class FooterSink(OrcOutput):

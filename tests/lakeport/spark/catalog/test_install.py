@@ -38,6 +38,14 @@ def test_new_sessions_see_the_catalogs(spark: SparkSession) -> None:
         assert not sees(given, "later")
 
 
+def test_sessions_are_made_after_the_catalogs_are_closed(spark: SparkSession) -> None:
+    given = spark.newSession()
+    with memory_session() as (session, _):
+        install(given, session.catalogs)
+    session.catalogs.shutdown()
+    assert given.newSession().sql("SELECT 1 AS n").collect() == [(1,)]
+
+
 def test_a_folder_of_catalog_files(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "mem.properties").write_text("connector.name=memory\n", encoding="utf-8")
     given = spark.newSession()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pyarrow import orc
 
 from connectors.hive.write.sink.nested_nulls import with_null_fields
+from connectors.hive.write.sink.orc_output import OrcOutput, OrcWriter
 
 _TYPES = st.recursive(
     st.sampled_from([pa.int32(), pa.string()]),
@@ -46,6 +47,20 @@ def test_values_below_structs_come_back(data: st.DataObject, data_type: pa.DataT
     orc.write_table(pa.table({"row": safe}), file)
     met = orc.ORCFile(io.BytesIO(file.getvalue())).read().column("row").to_pylist()
     assert met == safe.to_pylist() == rows.to_pylist()
+
+
+@given(st.data(), _TYPES)
+def test_a_part_of_rows_comes_back(data: st.DataObject, data_type: pa.DataType) -> None:
+    """The rows of one partition are a part of those of all."""
+    drawn = data.draw(st.lists(_values(data_type), min_size=1, max_size=20))
+    start = data.draw(st.integers(0, len(drawn) - 1))
+    part = with_null_fields(pa.array(drawn, data_type)).slice(start, data.draw(st.integers(1, len(drawn) - start)))
+    for rows in (pa.table({"v": part}), pa.table({"row": pa.StructArray.from_arrays([part], names=["v"])})):
+        sink = pa.BufferOutputStream()
+        writer = OrcWriter(OrcOutput(sink))
+        writer.write(rows)
+        writer.close()
+        assert orc.ORCFile(pa.BufferReader(sink.getvalue())).read().to_pylist() == rows.to_pylist()
 
 
 def test_a_null_struct_moves_no_value() -> None:
