@@ -48,7 +48,8 @@ def rs256(claims: dict[str, object], **header: object) -> str:
 
 
 def claims(**others: object) -> dict[str, object]:
-    return {"sub": "alice", "exp": int(time.time()) + 600, **others}
+    """Claims for a day: parameters of tests are made long before the last test runs."""
+    return {"sub": "alice", "exp": int(time.time()) + 86_400, **others}
 
 
 def public_pem() -> str:
