@@ -39,8 +39,6 @@ def session(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
         ("LOAD DATA INPATH '/x' INTO TABLE hive.s.t", "does not write rows: LOAD DATA is refused"),
         ("MSCK REPAIR TABLE hive.s.t", r"CALL hive.system.sync_partition_metadata\(schema_name => 's'"),
         ("ALTER TABLE hive.s.t RECOVER PARTITIONS", "CALL hive.system.sync_partition_metadata"),
-        ("ANALYZE TABLE hive.s.t COMPUTE STATISTICS NOSCAN", "NOSCAN is unsupported"),
-        ("ANALYZE TABLE hive.s.t PARTITION (ds = 'a') COMPUTE STATISTICS", "PARTITION is unsupported"),
         ("ANALYZE TABLE hive.s.`t$partitions` COMPUTE STATISTICS", "keeps no statistics"),
         ("ANALYZE TABLES IN hive.s COMPUTE STATISTICS", "has no ANALYZE TABLES"),
         ("CREATE VIEW hive.s.v AS SELECT 1 AS a", "CREATE TEMPORARY VIEW"),

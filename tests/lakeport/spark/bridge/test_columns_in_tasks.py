@@ -23,9 +23,6 @@ pytestmark = pytest.mark.spark
 _ROWS = 4 * 20 * BATCH_ROWS
 _WAIT = 60.0
 _GROUP = "lakeport: columns in tasks"
-_SORTED = "lakeport.test.sorted"
-"""A property of Spark's Java that a row sets when it has left a sort."""
-_SLOWLY = f"reflect('java.lang.System', 'setProperty', '{_SORTED}', text), reflect('java.lang.Thread', 'sleep', 50L)"
 
 
 @dataclass(frozen=True)
@@ -94,11 +91,12 @@ def test_a_query_is_cancelled_while_java_reads_what_it_sorted(tasks: Tasks) -> N
     """All rows of a task are in Spark's sorter then, and its Python has given them all."""
     arrow = tasks.arrow_bytes()
     system = Jvm(tasks.spark).cls("java.lang.System")
-    with running(tasks, f"SELECT {_SLOWLY} FROM (SELECT text FROM unsteady.s.steady SORT BY text)") as found:
-        try:
-            wait_until(lambda: system.getProperty(_SORTED) is not None)
-        finally:
-            system.clearProperty(_SORTED)
+    # Each run has a name of its own: a task that is being killed sets its property once more.
+    left_the_sort = f"lakeport.test.{tasks.folder.name}"
+    said = f"reflect('java.lang.System', 'setProperty', '{left_the_sort}', text)"
+    slowly = f"{said}, reflect('java.lang.Thread', 'sleep', 50L)"
+    with running(tasks, f"SELECT {slowly} FROM (SELECT text FROM unsteady.s.steady SORT BY text)") as found:
+        wait_until(lambda: system.getProperty(left_the_sort) is not None)
         assert not found.done()
         tasks.spark.sparkContext.cancelJobGroup(_GROUP)
         with pytest.raises(Exception, match="cancelled"):
