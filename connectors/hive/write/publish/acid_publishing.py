@@ -171,16 +171,17 @@ class AcidInsert:
             if acid.base and fragment.partition not in replaced:
                 name = f"{acid.delta}/{name.rpartition('/')[2]}"
             targets.append(join_path(locations[fragment.partition], name))
+        moves = [(fragment.path, target) for fragment, target in zip(self.fragments, targets, strict=True)]
         if self.journal is not None:
-            moves = [(fragment.path, target) for fragment, target in zip(self.fragments, targets, strict=True)]
             ids = (self.transaction.transaction, acid.write_id)
             undo.enter_context(self.journal.attempt(self.handle.staging, moves, *ids))
         with MovedFiles(self.files) as moved:
-            marked = set()
-            for fragment, target in zip(self.fragments, targets, strict=True):
-                moved.move(fragment.path, target)
-                if acid.row_ids and not fragment.original:
-                    marked.add(target.rpartition("/")[0])
+            moved.move_all(moves)
+            marked = {
+                target.rpartition("/")[0]
+                for fragment, target in zip(self.fragments, targets, strict=True)
+                if acid.row_ids and not fragment.original
+            }
             written = {fragment.partition for fragment in self.fragments}
             # By it readers that list files alone find a directory that has no others.
             marked |= {join_path(locations[one], acid.directory) for one in locations if one not in written}

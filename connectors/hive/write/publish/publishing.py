@@ -60,6 +60,7 @@ class HiveInsert:
         self._targets = TargetPartitions(metastore, handle)
         self._fragments: tuple[HiveFragment, ...] = ()
         self._journal: StreamJournal | None = None
+        self._moved: MovedFiles | None = None
 
     def begin_epoch(self, journal: StreamJournal) -> bool:
         """The rows are a batch of a streaming query: call before ``finish``.
@@ -96,6 +97,15 @@ class HiveInsert:
         if self._fragments or self._replaced is not None:
             self._publish(undo)
 
+    def delete_replaced(self) -> None:
+        """To be called when the transaction is committed: deletes what an object store has kept until then.
+
+        Raises:
+            StorageError: Storage refused.
+        """
+        if self._moved is not None:
+            self._moved.delete_replaced()
+
     def discard(self) -> None:
         """Deletes what was not published."""
         self._files.delete_folder(self._handle.staging)
@@ -127,8 +137,8 @@ class HiveInsert:
         aside = join_path(table_location(table), f"{REPLACED}{uuid.uuid4().hex}")
         if self._journal is None:
             moved = undo.enter_context(MovedFiles(self._files, aside))
-            for location, fragments in places:
-                move_fragments(moved, self._files, location, fragments)
+            self._moved = moved
+            move_fragments(moved, self._files, places)
             return moved
         moves = [move for location, some in places for move in free_targets(self._files, location, some)]
         undo.enter_context(self._journal.attempt(self._handle.staging, moves))

@@ -62,9 +62,15 @@ class ReplacedFiles:
         """
         for location, before in self.by_location.items():
             # Whoever has moved files in before our look sees ours in his, or we see his.
-            others = _data_files(self.files, location) - before - moved.there
+            now = _data_files(self.files, location)
+            others = now - before - moved.there
             if others:
                 raise write_conflict(self.table, f"has added {min(others)} meanwhile")
+            if before - now:
+                raise write_conflict(self.table, f"has removed {min(before - now)} meanwhile")
+            if not now - before and not self.files.has_folders(location):
+                # Readers take a directory that is not there for damage; this one was there by its files alone.
+                self.files.create_folder(location)
         for before in self.by_location.values():
             for path in sorted(before):
                 try:
