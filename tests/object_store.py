@@ -78,6 +78,7 @@ class ObjectStore(pafs.FileSystemHandler):  # type: ignore[misc]
 
     def delete_file(self, path: str) -> None:
         def delete() -> None:
+            self._content(path)
             del self.objects[path]
             # As Arrow does, so that a folder does not go with its last file.
             parent = path.rpartition("/")[0]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+import pyarrow as pa
 import pyarrow.fs as pafs
 
 from connectors.toolkit.storage.remote_storage import StorageKind
@@ -10,7 +13,7 @@ __all__ = ["copy_file"]
 
 MOST_COPIED_BYTES = {StorageKind.S3: 5 << 30, StorageKind.AZURE: 256 << 20}
 """What one request copies at most, by the references of ``CopyObject`` and of ``Copy Blob From URL``."""
-_BLOCK_BYTES = 8 << 20
+BLOCK_BYTES = 8 << 20
 
 
 def copy_file(
@@ -35,9 +38,19 @@ def copy_file(
     if storage == target_storage and (limit is None or (storage.get_file_info(path).size or 0) <= limit):
         storage.copy_file(path, target)
         return
-    # Closed only where all was read: of an object store's part of a file nothing is seen.
     with storage.open_input_stream(path, compression=None) as source:
         sink = target_storage.open_output_stream(target, compression=None)
-        while block := source.read(_BLOCK_BYTES):
-            sink.write(block)
-        sink.close()
+        try:
+            while block := source.read(BLOCK_BYTES):
+                sink.write(block)
+            sink.close()
+        except BaseException:
+            _remove(sink, target_storage, target)
+            raise
+
+
+def _remove(sink: pa.NativeFile, storage: pafs.FileSystem, target: str) -> None:
+    """Of a file that is not closed Arrow makes an object by itself, when its memory is freed."""
+    for step in (sink.close, lambda: storage.delete_file(target)):
+        with suppress(OSError, pa.ArrowException):  # the first error is the one to tell
+            step()

@@ -25,7 +25,7 @@ from connectors.toolkit.caching.cache_state import registered
 from connectors.toolkit.caching.cached_file import cached_file
 from connectors.toolkit.caching.settled import is_settled, now_millis
 from connectors.toolkit.storage.file_copies import copy_file
-from connectors.toolkit.storage.object_directories import find_object, list_folder
+from connectors.toolkit.storage.object_directories import delete_folder, find_object, list_folder
 from connectors.toolkit.storage.properties import cache_directories, typed_options
 from connectors.toolkit.storage.remote_storage import (
     StorageKind,
@@ -160,8 +160,8 @@ class FileSystem(Serializable):
             raise StorageError(f"{uri} is the root of a storage, which is not deleted")
         found = self.info(uri)
         if found is not None and found.is_directory:
-            with storage_errors(uri):
-                storage.delete_dir(path)
+            with storage_errors(uri, "delete"):
+                delete_folder(storage_kind(_split(uri)[0]), storage, path)
 
     def create_folder(self, uri: str) -> None:
         """A folder, with those above it; one that is there is no error.

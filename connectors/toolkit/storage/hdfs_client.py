@@ -219,10 +219,12 @@ class _NewFile:
         self._at = 0
 
     def write(self, data: pa.Buffer) -> int:
+        # Arrow's bytes have a sign, of which the client takes none.
+        content = memoryview(data).cast("B")
         with hdfs_errors(), calls_of(self._user):
-            self._writer.write(memoryview(data))
-        self._at += len(memoryview(data).cast("B"))
-        return len(data)
+            self._writer.write(content)
+        self._at += len(content)
+        return len(content)
 
     def tell(self) -> int:
         return self._at

@@ -96,8 +96,8 @@ def test_files_are_written_moved_and_copied(hdfs: Hdfs, tmp_path: Path) -> None:
     root = f"{hdfs.url}/written"
     for name in ("a/one", "b/two"):
         with files.create(f"{root}/{name}") as sink:
-            for part in (b"ro", b"ws"):
-                sink.write(part)
+            for part in (b"ro", b"ws\xff"):
+                sink.write(pa.py_buffer(part))
     client = hdfs.client()
     assert client.get_file_info("/written/a/one").permission == 0o640
     assert client.get_file_info("/written/a").permission == 0o750
@@ -111,7 +111,7 @@ def test_files_are_written_moved_and_copied(hdfs: Hdfs, tmp_path: Path) -> None:
     files.delete_file(f"{root}/b/two")
     found = [info.path.removeprefix(f"{root}/") for info in files.list(root, recursive=True) if not info.is_directory]
     assert found == ["c/d/three", "e/four"]
-    assert files.read_text(f"{root}/e/four") == "rows"
+    assert files.read_bytes(f"{root}/e/four") == b"rows\xff"
     other = file_system({"hdfs.user": "other"})
     for action in (
         lambda: other.create(f"{root}/mine"),
