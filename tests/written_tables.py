@@ -29,7 +29,7 @@ def check_plain_writes(session: Session, catalog: str) -> None:
 def check_acid_writes(session: Session, catalog: str) -> None:
     """Rows of a full ACID table, ``w.acid``, made by a query, are changed in every way."""
     table = f"{catalog}.w.acid"
-    source = "SELECT id, concat('v', id) AS v, CAST(id % 2 AS STRING) AS p FROM range(0, 6, 1, 2)"
+    source = "SELECT id, concat('v', id) AS v, CAST(id % 2 AS STRING) AS p FROM range(0, 6, 1, 1)"
     session.sql(
         f"CREATE TABLE {table} USING orc PARTITIONED BY (p) TBLPROPERTIES ('transactional' = 'true') AS {source}"
     )

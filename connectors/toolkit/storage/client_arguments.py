@@ -36,8 +36,6 @@ def s3_arguments(settings: Settings) -> Arguments:
         secret_key=settings.get("s3.aws-secret-key"),
         session_token=settings.get("s3.aws-session-token"),
         anonymous=settings.get("s3.anonymous"),
-        # Nothing is written to folders above the one that is made, to which there may be no right.
-        check_directory_existence_before_creation=True,
         role_arn=settings.get("s3.iam-role"),
         session_name=settings.get("s3.iam-role-session-name"),
         external_id=settings.get("s3.external-id"),
