@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from connectors.toolkit.storage.filesystem import FileSystem
 from lakeport import Session
 
-__all__ = ["check_acid_writes", "check_plain_writes", "make_schema"]
+__all__ = ["check_acid_writes", "check_leftovers", "check_plain_writes", "make_schema"]
 
 
 def make_schema(session: Session, catalog: str, place: str) -> None:
@@ -44,6 +45,18 @@ def check_acid_writes(session: Session, catalog: str) -> None:
     session.sql(f"INSERT OVERWRITE {table} PARTITION (p = '1') VALUES (9, 'o')")
     expected = {n: row for n, row in expected.items() if row[1] != "1"} | {9: ("o", "1")}
     assert _rows(session, table) == expected
+
+
+def check_leftovers(session: Session, catalog: str, files: FileSystem, place: str) -> None:
+    """What a killed write has left beside the files of ``w.plain`` is deleted when it is old, and nothing else."""
+    table = f"{catalog}.w.plain"
+    before, left = _rows(session, table), f"{place}/w/plain/.lakeport_insert_{'0a' * 16}"
+    files.write_bytes(f"{left}/part.parquet", b"rows")
+    call = f"CALL {catalog}.system.remove_orphan_files(schema_name => 'w', table_name => 'plain'"
+    assert session.sql(f"{call})").collect() == []
+    assert [row.folder for row in session.sql(f"{call}, retention_threshold => '0s')").collect()] == [left]
+    assert files.info(left) is None
+    assert _rows(session, table) == before
 
 
 def _rows(session: Session, table: str) -> dict[int, tuple[str, str]]:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import TypeVar
 
 from connector_spi.errors import ConnectorError, FileMissingError, StorageError
+from connectors.hive.write.publish.storage_requests import for_each
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["MovedFiles"]
-
-T = TypeVar("T")
-
-REQUESTS_AT_ONCE = 16
-"""To an object store, which takes some 50 ms for each."""
 
 
 class MovedFiles:
@@ -53,7 +47,7 @@ class MovedFiles:
                 f"{kept[0]} could not be put back after an error ({error}), nor could {len(kept) - 1} other files; "
                 f"they are in {self._aside}, from where they have to be moved back, and the new rows are there, too"
             ) from error
-        _for_each(self._files, self._there, self._delete, self._there)
+        for_each(self._files, self._there, self._delete, str)
         self._delete_replaced()
 
     @property
@@ -89,7 +83,7 @@ class MovedFiles:
         Raises:
             StorageError: Something is at a target, or storage refused.
         """
-        _for_each(self._files, moves, lambda one: self.move(*one), [target for _, target in moves])
+        for_each(self._files, moves, lambda one: self.move(*one), lambda one: one[1])
 
     def write(self, path: str, content: bytes) -> None:
         """Writes a file.
@@ -131,7 +125,7 @@ class MovedFiles:
             except ConnectorError as error:
                 failed.append((path, error))
 
-        _for_each(self._files, self._replaced_objects, delete, self._replaced_objects)
+        for_each(self._files, self._replaced_objects, delete, str)
         if failed:
             path, error = failed[0]
             raise StorageError(
@@ -161,14 +155,3 @@ class MovedFiles:
         if self._aside is not None and self._replaced:
             with suppress(ConnectorError):  # the rows are as they should be; what is left no reader sees
                 self._files.delete_folder(self._aside)
-
-
-def _for_each(files: FileSystem, items: Sequence[T], work: Callable[[T], None], paths: Sequence[str]) -> None:
-    """Works on each in order, or on several at once where all are in object stores; ends when none is worked on."""
-    if len(items) < 2 or any(map(files.has_folders, paths)):
-        for one in items:
-            work(one)
-        return
-    with ThreadPoolExecutor(min(REQUESTS_AT_ONCE, len(items)), "lakeport-commit") as pool:
-        for _ in pool.map(work, items):
-            pass

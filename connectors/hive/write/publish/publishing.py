@@ -19,6 +19,7 @@ from connectors.hive.write.publish.replaced_files import ReplacedFiles
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
 from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
+from connectors.hive.write.publish.storage_requests import for_each
 from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.publish.stream_recovery import take_back_killed_moves
 from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
@@ -220,11 +221,14 @@ class HiveInsert:
 
     def _check_free(self, table: Table, new: Iterable[PartitionKey]) -> None:
         """Files that lie in the folder of a partition that is not there would become rows of it."""
-        for values in new:
-            location = self._targets.location(table, {}, values)
+        names = {self._targets.location(table, {}, values): self._targets.name(values) for values in new}
+
+        def check(location: str) -> None:
             info = self._files.info(location)
             if info is not None and any(not is_hidden(one.name) for one in self._files.list(location)):
                 raise UserError(
-                    f"rows cannot be added to the new partition {self._targets.name(values)} of {self._handle.name}: "
-                    f"there are files in {location}; add the partition with ALTER TABLE, or delete them"
+                    f"rows cannot be added to the new partition {names[location]} of {self._handle.name}: there are "
+                    f"files in {location}; add the partition with ALTER TABLE, or delete them"
                 )
+
+        for_each(self._files, list(names), check, str)

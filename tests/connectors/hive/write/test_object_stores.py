@@ -19,7 +19,7 @@ from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert, insert_rows, overwrite_rows
 from connectors.hive import error_codes
 from connectors.hive.connector import HiveConnector
-from connectors.hive.write.publish import moved_files
+from connectors.hive.write.publish import storage_requests
 from connectors.hive.write.sink import page_sink
 from tests.connectors.hive.compaction.compacting import clean, compact
 from tests.connectors.hive.reading import read_table
@@ -118,7 +118,7 @@ def test_a_reader_sees_only_whole_files_of_the_commit(
 ) -> None:
     """Nothing before the copies begin; and at no moment neither old nor new rows."""
     # No file goes between our listing and our reading.
-    monkeypatch.setattr(moved_files, "REQUESTS_AT_ONCE", 1)
+    monkeypatch.setattr(storage_requests, "REQUESTS_AT_ONCE", 1)
     object_table(hive, tmp_path, {})
     insert_rows(hive, NAME, [rows_of(1), rows_of(2)])
     seen: list[tuple[str, list[int]]] = []

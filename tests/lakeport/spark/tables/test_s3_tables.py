@@ -24,11 +24,12 @@ from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.scan.environment import JvmEnvironment
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hive.table_writer import create_table
+from tests.connectors.toolkit.storage.test_remote_storage import file_system
 from tests.hive_corpus import canonical_rows
 from tests.paths import CORPUS
 from tests.rows import assert_same_table
 from tests.s3_server import S3Server, s3_server
-from tests.written_tables import check_acid_writes, check_plain_writes, make_schema
+from tests.written_tables import check_acid_writes, check_leftovers, check_plain_writes, make_schema
 
 HUDI = ("v9_basic_cow", "v9_basic_mor")
 ROWS = pa.table(
@@ -134,6 +135,7 @@ def test_plans_and_splits_hold_no_keys(lake: Lake) -> None:
 def test_tables_are_written(lake: Lake) -> None:
     make_schema(lake.session, "hive", "s3a://one/lake")
     check_plain_writes(lake.session, "hive")
+    check_leftovers(lake.session, "hive", file_system(lake.server.properties("one")), "s3a://one/lake")
     check_acid_writes(lake.session, "hive")
     with pytest.raises(Exception, match="ACCESS_DENIED"):
         lake.session.sql("INSERT INTO other.w.plain VALUES (1, 'v', 'a/b')")
