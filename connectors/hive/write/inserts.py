@@ -154,9 +154,10 @@ class HiveInserts:
                 for insert in self._finished:
                     insert.publish(undo)
                 self._transaction.commit()
-            for insert in self._finished:
-                if isinstance(insert, HiveInsert):
-                    insert.delete_replaced()
+            with ExitStack() as replaced:  # all of them, also after an error
+                for insert in self._finished:
+                    if isinstance(insert, HiveInsert):
+                        replaced.callback(insert.delete_replaced)
         finally:
             self.discard()
 
