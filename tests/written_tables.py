@@ -17,7 +17,7 @@ def check_plain_writes(session: Session, catalog: str) -> None:
     """Rows of a plain table of Parquet, ``w.plain``, are added and replaced, in partitions and all."""
     table = f"{catalog}.w.plain"
     session.sql(f"CREATE TABLE {table} (id BIGINT, v STRING, p STRING) USING parquet PARTITIONED BY (p)")
-    session.sql(f"INSERT INTO {table} SELECT id, concat('v', id), if(id % 2 = 0, 'a/b', 'c d') FROM range(0, 10, 1, 2)")
+    session.sql(f"INSERT INTO {table} SELECT id, concat('v', id), if(id % 2 = 0, 'a/b', 'c d') FROM range(0, 10, 1, 1)")
     expected = {n: (f"v{n}", "c d" if n % 2 else "a/b") for n in range(10)}
     assert _rows(session, table) == expected
     session.sql(f"INSERT OVERWRITE {table} PARTITION (p = 'c d') VALUES (100, 'new')")
