@@ -36,6 +36,7 @@ def merged_log(tables: Sequence[pa.Table], columns: MergeColumns) -> MergedLog:
         filled={name: source >= 0 for name, source in folded.sources.items()},
         newest=columns.merger.later_columns,
         combine=columns.combine,
+        events=winner.astype(np.int32) if columns.may_compact else None,
     )
 
 

@@ -18,8 +18,9 @@ from connectors.hudi.merge.event_store import KeyRange
 from connectors.hudi.merge.merged import base_ordering
 from connectors.hudi.read.base_keys import check_positions, mark_elsewhere, row_positions
 from connectors.hudi.read.base_page_source import base_page_source
+from connectors.hudi.read.kept_log import KeptLog
 from connectors.hudi.read.key_stretches import KeyStretch, key_stretches
-from connectors.hudi.read.log_cache import APPLIED_CACHE, AppliedLog, KeptLog, log_identity
+from connectors.hudi.read.log_cache import APPLIED_CACHE, AppliedLog
 from connectors.hudi.read.log_events import slice_merge_columns
 from connectors.hudi.read.slice_read import SliceRead
 
@@ -30,7 +31,7 @@ _SHARE_OF_CACHE = 8
 _Batches: TypeAlias = Iterator[tuple[np.ndarray, pa.Table, pa.Array]]
 
 
-def applied_log(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange) -> AppliedLog:
+def applied_log(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange, logs: bytes | None) -> AppliedLog:
     """What the logs do to the rows of the split: kept from another read, or found out.
 
     Args:
@@ -38,8 +39,9 @@ def applied_log(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange)
         kept: Its merged logs, or a part of them.
         merge: Of these, where a row of one side wins (``LogMerge.decides``).
         keys: The keys that the part has.
+        logs: Stands for the logs (``SliceMerge.identity``).
     """
-    identity = _identity(read) if keys.is_all else None
+    identity = _identity(read, logs) if keys.is_all else None
     known = _known(identity, merge)
     if known is not None:
         return known
@@ -57,13 +59,13 @@ def applied_log(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange)
     return made
 
 
-def may_apply(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange) -> bool:
+def may_apply(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange, logs: bytes | None) -> bool:
     """Whether finding out what the logs do pays for one read: it is known, or all keys have to be looked at anyway."""
     split = read.split
     is_numbered = split.format == "parquet" and split.source is None and read.table.history is None
     if not merge.decides or not keys.is_all or not is_numbered:
         return False
-    identity = _identity(read)
+    identity = _identity(read, logs)
     columns = slice_merge_columns(read, kept.form)
     asks_keys = any(column.name in columns.key_names for column in read.predicate.domains or ())
     return identity is not None and (not asks_keys or _known(identity, merge) is not None)
@@ -115,9 +117,8 @@ def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.empty(0, np.int64), *arrays]).astype(np.int64, copy=False)
 
 
-def _identity(read: SliceRead) -> bytes | None:
-    identity = log_identity(read) if read.merge_cache else None
-    return None if identity is None else identity + f"{read.split.path} {read.split.start} {read.split.length}".encode()
+def _identity(read: SliceRead, logs: bytes | None) -> bytes | None:
+    return None if logs is None else logs + f"{read.split.path} {read.split.start} {read.split.length}".encode()
 
 
 def _known(identity: bytes | None, merge: LogMerge) -> AppliedLog | None:

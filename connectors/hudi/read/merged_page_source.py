@@ -73,8 +73,8 @@ class MergedPageSource(PageSource):
                 if merge is None and keys.is_all:
                     yield from self._project(self._untouched_rows(read, columns))
                     continue
-                if merge is not None and may_apply(read, kept, merge, keys):
-                    applied = applied_log(read, kept, merge, keys)
+                if merge is not None and may_apply(read, kept, merge, keys, logs.identity):
+                    applied = applied_log(read, kept, merge, keys, logs.identity)
                     yield from self._project(self._left_rows(columns, applied.removed))
                     yield from self._project(_each(merge.rows_of(applied.numbers)))
                     continue
