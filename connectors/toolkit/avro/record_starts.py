@@ -7,11 +7,12 @@ from itertools import pairwise
 from math import isqrt
 
 import numpy as np
+import pyarrow as pa
 
 from connectors.toolkit.avro.plain_schema import FRAME
 from connectors.toolkit.avro.wire_bytes import Positions, UnusualError, WireBytes
 
-__all__ = ["record_starts"]
+__all__ = ["record_starts", "whole_records"]
 
 # A step of all walks costs about as much as the search for the beginning of some of them.
 _WALKS = 6
@@ -48,6 +49,32 @@ def record_starts(wire: WireBytes, sizes: Sequence[int], counts: Sequence[int]) 
     if [len(part) for part in np.split(found, np.searchsorted(found, bounds[1:-1]))] != list(counts):
         raise UnusualError
     return np.append(found, wire.size)
+
+
+def whole_records(window: pa.Buffer, most: int) -> tuple[int, int] | None:
+    """Finds the end of the last whole record among bytes that begin with one.
+
+    Args:
+        window: The bytes.
+        most: Records that there are at most.
+
+    Returns:
+        The end, and how many records there are; ``None`` where it has to be found one by one.
+    """
+    wire = WireBytes([window])
+    first = int.from_bytes(wire.data[:FRAME], "big") + FRAME
+    walks = np.array(_begins(wire.data, 0, wire.size, isqrt(_WALKS * (wire.size // first + 1))), dtype=np.int64)
+    ends = np.append(walks[1:], wire.size)
+    at, found = walks, 0
+    for _ in range(_MOST_STEPS * (wire.size // (first * len(walks)) + 1)):
+        behind = at + FRAME + wire.lengths_at(at)
+        on = behind <= ends
+        if not on.any():
+            is_right = found and found <= most and np.array_equal(at[:-1], ends[:-1])
+            return (int(at[-1]), found) if is_right else None
+        at = np.where(on, behind, at)
+        found += int(on.sum())
+    return None
 
 
 def _begins(data: bytes, start: int, end: int, walks: int) -> list[int]:

@@ -24,6 +24,7 @@ import pyarrow as pa
 from connectors.toolkit.avro import flat_records
 from connectors.toolkit.avro.errors import AVRO_ERRORS, polars_errors
 from connectors.toolkit.avro.plain_schema import FRAME, LENGTH, PlainSchema, plain_schema
+from connectors.toolkit.avro.record_starts import whole_records
 from connectors.toolkit.avro.schema import AvroRecordSchema
 from connectors.toolkit.avro.values import restore, storage_type
 from connectors.toolkit.codecs.varints import zigzag_bytes
@@ -40,6 +41,8 @@ __all__ = [
 
 _SYNC = b"\0" * 16
 _FRAME = struct.Struct(">I")
+# So many bytes are worth more than a look at one record after the other.
+_MANY_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ def split_records(
 def _whole_records(body: ByteRange, start: int, length: int, most: int) -> tuple[pa.Buffer, int]:
     """The records that end within so many bytes, but one at least, and how many they are."""
     window = body.slice(start, length)
+    if length >= _MANY_BYTES and (many := whole_records(window, most)) is not None:
+        return window.slice(0, many[0]), many[1]
     view = memoryview(window)
     end = found = 0
     # Where a record ends is known from the one before it only, so this is a loop over records, with little in it.

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from connectors.toolkit.avro.flat_records import LEAST_RECORDS, read_flat_records
-from connectors.toolkit.avro.record_starts import record_starts
+from connectors.toolkit.avro.record_starts import record_starts, whole_records
 from connectors.toolkit.avro.records import AvroRecords, frame_records, read_avro_table
 from connectors.toolkit.avro.schema import AvroRecordSchema
 from connectors.toolkit.avro.wire_bytes import UnusualError, WireBytes
@@ -142,6 +142,21 @@ def test_lengths_that_do_not_add_up_are_noticed() -> None:
     for cut in range(1, 40):
         with pytest.raises(UnusualError):
             record_starts(WireBytes([body[:-cut]]), [len(body) - cut], [50])
+
+
+@pytest.mark.parametrize("cut", [0, 1, 3, 4, 5, 50, 500])
+def test_the_last_whole_record_is_found(cut: int) -> None:
+    datums = encoded(SCHEMA, rows(300))
+    body = frame_records(datums)
+    ends = [sum(len(datum) + 4 for datum in datums[:count]) for count in range(301)]
+    whole = max(count for count in range(301) if ends[count] <= len(body) - cut)
+    window = pa.py_buffer(body[: len(body) - cut])
+    assert whole_records(window, 300) == (ends[whole], whole)
+    assert whole_records(window, whole - 1) is None
+
+
+def test_a_record_that_is_not_whole_is_no_record() -> None:
+    assert whole_records(pa.py_buffer(frame_records([b"x" * 100])[:50]), 1) is None
 
 
 def test_texts_that_are_not_utf8_are_refused() -> None:
