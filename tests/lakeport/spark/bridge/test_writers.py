@@ -91,3 +91,23 @@ def test_no_rows(session: Session, folder: Path, way: str) -> None:
     new_table(session, folder, f"none_{way}", "id bigint")
     session.sql(f"INSERT INTO hive.s.none_{way} SELECT id FROM range(0, 10, 1, 3) WHERE id < 0")
     assert session.sql(f"SELECT * FROM hive.s.none_{way}").collect() == []
+
+
+def test_without_java_classes_of_the_driver(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark asks Python everything, and runs the defaults of its interfaces, by the proxies alone."""
+    monkeypatch.setenv("LAKEPORT_JAVA_ADAPTERS", "false")
+    (tmp_path / "hive.properties").write_text(
+        f"connector.name=hive\nhive.metastore=embedded\nhive.metastore.embedded.path={tmp_path / 'm.db'}\n"
+    )
+    with lakeport.connect(spark.newSession(), tmp_path) as session:
+        session.sql("CREATE SCHEMA hive.s")
+        new_table(session, tmp_path, "t", "id bigint, v string", "TBLPROPERTIES ('transactional' = 'true')")
+        session.sql("INSERT INTO hive.s.t SELECT id, 'a' FROM range(4)")
+        session.sql("UPDATE hive.s.t SET v = 'b' WHERE id > 1")
+        session.sql("DELETE FROM hive.s.t WHERE id = 3")
+        rows = session.sql("SELECT * FROM hive.s.t ORDER BY id").collect()
+        assert [tuple(row) for row in rows] == [(0, "a"), (1, "a"), (2, "b")]
+        session.sql("INSERT OVERWRITE hive.s.t VALUES (9, 'c')")
+        assert [tuple(row) for row in session.sql("SELECT * FROM hive.s.t").collect()] == [(9, "c")]
