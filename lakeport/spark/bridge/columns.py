@@ -1,4 +1,7 @@
-"""Reader factories that hand batches of Python tasks to Spark as columns, by a Java class that Janino compiles."""
+"""Reader factories that hand batches of Python tasks to Spark as columns, and writer factories that hand rows to them.
+
+Both are Java classes that Janino compiles.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,12 @@ from py4j.protocol import Py4JError
 from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import Jvm
 
-__all__ = ["columnar_reader_factory", "columns_unavailable", "prepare_columns"]
+__all__ = ["arrow_writer_factory", "columnar_reader_factory", "columns_unavailable", "prepare_columns"]
 
-_NAME = "ColumnarReaderFactory"
+_NAME = "PythonTasks"
 _CLASS = java_classes.PACKAGE + _NAME
-_CONSTRUCTOR = "constructor of " + _CLASS
+_CONSTRUCTOR = "constructor of readers of " + _CLASS
+_WRITERS = "constructor of writers of " + _CLASS
 _REASON = "why there is no " + _CLASS
 
 
@@ -22,7 +26,7 @@ def columns_unavailable(jvm: Jvm) -> str | None:
     """Why Spark cannot have columns from Python tasks; ``None`` where it can."""
     if _CONSTRUCTOR not in jvm.shared and _REASON not in jvm.shared:
         try:
-            jvm.shared[_CONSTRUCTOR] = _load(jvm)
+            jvm.shared[_WRITERS], jvm.shared[_CONSTRUCTOR] = _load(jvm)
         except (Py4JError, OSError) as error:
             # Rows do as well, so what a Spark of another kind says is a reason to show, and no error.
             jvm.shared[_REASON] = f"{_CLASS} cannot be loaded: {java_classes.first_line(error)}"
@@ -51,16 +55,36 @@ def prepare_columns(jvm: Jvm, source: JavaObject) -> None:
         jvm.shared[key] = True
 
 
+def arrow_writer_factory(
+    jvm: Jvm, source: JavaObject, command: bytes, schema: JavaObject, given: JavaObject
+) -> JavaObject:
+    """A ``DataWriterFactory`` that runs a pickled function in a task's Python, and hands it batches of rows.
+
+    Only where ``columns_unavailable`` gives ``None``.
+
+    Args:
+        jvm: The JVM.
+        source: Says which Python runs.
+        command: The function.
+        schema: Spark's struct of the rows.
+        given: The same with longs for decimals of up to 18 digits: Spark's struct of the batches.
+    """
+    values = [source, bytearray(command), schema, given]
+    return jvm.shared[_WRITERS].newInstance(jvm.array("java.lang.Object", values))
+
+
 @cache
 def _source() -> str:
     return java_classes.source(_NAME)
 
 
-def _load(jvm: Jvm) -> JavaObject:
-    """The class's constructor; executors get the class with the jar."""
-    jar = java_classes.class_jar(jvm, "columns", _source())
+def _load(jvm: Jvm) -> tuple[JavaObject, JavaObject]:
+    """The constructors for writers and readers; executors get the classes with the jar."""
+    jar = java_classes.class_jar(jvm, "tasks", _source())
     jvm.context._jsc.sc().addJar(str(jar))
     loaded = java_classes.load_class(jvm, jar, _NAME)
     # py4j finds neither static methods nor constructors of a class that its own loader does not know.
     loaded.getMethod("check", jvm.array("java.lang.Class", [])).invoke(None, jvm.array("java.lang.Object", []))
-    return jvm.items(loaded.getConstructors())[0]
+    classes = [java_classes.load_class(jvm, jar, f"{_NAME}${one}Factory") for one in ("Writer", "Reader")]
+    writers, readers = (jvm.items(one.getConstructors())[0] for one in classes)
+    return writers, readers

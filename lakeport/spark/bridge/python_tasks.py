@@ -14,17 +14,16 @@ from py4j.java_gateway import JavaObject
 from pyspark import SparkContext
 from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql.datasource import DataSource
-from pyspark.sql.types import BinaryType, StructType
+from pyspark.sql.types import StructType
 from pyspark.sql.udf import _wrap_function
 
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from lakeport.spark.bridge.columns import columnar_reader_factory, prepare_columns
 from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import READ, Jvm
-from lakeport.spark.bridge.versions import python_reader_factory, python_writer_factory
+from lakeport.spark.bridge.versions import python_reader_factory
 from lakeport.spark.tasks.interpreter import task_python
 from lakeport.spark.tasks.task import BatchReader, TaskReader
-from lakeport.spark.tasks.writing import MESSAGE_COLUMN, TaskWriter
 
 __all__ = [
     "TaskRows",
@@ -35,15 +34,15 @@ __all__ = [
     "factory_words",
     "partition_words",
     "python_metrics",
-    "row_writer_factory",
+    "python_source",
     "split_partitions",
     "split_reader_factory",
+    "worker_command",
 ]
 
 _PYTHON = "org.apache.spark.sql.execution.datasources.v2.python."
 _READ_MODULE = "pyspark.sql.worker.plan_data_source_read"
-_WRITE_MODULE = "pyspark.sql.worker.write_into_data_source"
-"""The worker runs functions of these modules as the read of a data source, and the write into one."""
+"""The worker runs functions of this module as the read of a data source."""
 
 _exec_lock = threading.Lock()
 _Batches = Iterable[pa.RecordBatch]
@@ -67,7 +66,7 @@ def python_metrics(jvm: Jvm) -> JavaObject:
     """The ``CustomMetric[]`` of what tasks that hand over columns count: bytes sent to Python, and back."""
     key = "metrics of Python tasks"
     if key not in jvm.shared:
-        jvm.shared[key] = _source(jvm).createPythonMetrics()
+        jvm.shared[key] = python_source(jvm).createPythonMetrics()
     return jvm.shared[key]
 
 
@@ -101,7 +100,7 @@ def arrow_reader_factory(jvm: Jvm, schema: pa.Schema, given: TaskRows) -> JavaOb
 
 def factory_words(jvm: Jvm, reader: TaskReader, given: TaskRows) -> dict[str, str]:
     """What ``TaskParts.java`` makes the reader factory of a scan's Python tasks of, which hand over columns."""
-    prepare_columns(jvm, _source(jvm))
+    prepare_columns(jvm, python_source(jvm))
     return {"function": base64.b64encode(_read_command(reader, given)).decode(), "columns": given.schema_json}
 
 
@@ -123,69 +122,22 @@ def arrow_partitions(jvm: Jvm, table: pa.Table) -> JavaObject:
     return _partitions(jvm, [sink.getvalue().to_pybytes()])
 
 
-def row_writer_factory(jvm: Jvm, writer: TaskWriter, schema: JavaObject, *, streaming: bool = False) -> JavaObject:
-    """The writer factory of an insert's Python tasks.
+def python_source(jvm: Jvm) -> JavaObject:
+    """The ``UserDefinedPythonDataSource`` that names the Python of tasks."""
+    if jvm.python_source is None:
+        wrapped = _wrapped(jvm.context)
+        jvm.python_source = jvm.cls(_PYTHON + "UserDefinedPythonDataSource")(wrapped)
+    return jvm.python_source
+
+
+def worker_command(run: _Function, module: str, output: StructType) -> bytes:
+    """A function for a worker, pickled.
 
     Args:
-        jvm: The JVM.
-        writer: What the tasks share.
-        schema: Spark's struct of the rows.
-        streaming: The rows are a batch of a streaming query.
+        run: From batches to batches; travels by value, so that it imports what it needs where it runs.
+        module: What Spark's worker takes it for.
+        output: The columns that it gives.
     """
-    pickled = pickle.dumps(writer)
-
-    def write(batches: _Batches) -> Iterator[pa.RecordBatch]:
-        import pickle as worker_pickle
-
-        task: TaskWriter = worker_pickle.loads(pickled)
-        return task.write(batches)
-
-    command = _command(write, _WRITE_MODULE, StructType().add(MESSAGE_COLUMN, BinaryType()))
-    return python_writer_factory(jvm, _source(jvm), command, schema, streaming=streaming)
-
-
-def _reader_factory(jvm: Jvm, reader: TaskReader | BatchReader, given: TaskRows) -> JavaObject:
-    command = _read_command(reader, given)
-    return _factory_of(jvm, command, given)
-
-
-def _read_command(reader: TaskReader | BatchReader, given: TaskRows) -> bytes:
-    pickled = pickle.dumps(reader)
-
-    def read(batches: _Batches) -> Iterator[pa.RecordBatch]:
-        import pickle as worker_pickle  # the function travels by value: what it needs is imported where it runs
-
-        task: TaskReader | BatchReader = worker_pickle.loads(pickled)
-        return task.read(batches)
-
-    return _command(read, _READ_MODULE, StructType.fromJson(json.loads(given.schema_json)))
-
-
-def _partition_words(payloads: Sequence[bytes]) -> str:
-    return json.dumps([base64.b64encode(payload).decode() for payload in payloads])
-
-
-def _partitions(jvm: Jvm, payloads: Sequence[bytes]) -> JavaObject:
-    java = java_classes.function(jvm, "TaskParts")
-    if java is not None:
-        return java.partitions(_partition_words(payloads))
-    partition = jvm.cls(_PYTHON + "PythonInputPartition")
-    made = [partition(index, bytearray(payload)) for index, payload in enumerate(payloads)]
-    return jvm.array(READ + "InputPartition", made)
-
-
-def _factory(jvm: Jvm, read: _Function, given: TaskRows) -> JavaObject:
-    return _factory_of(jvm, _command(read, _READ_MODULE, StructType.fromJson(json.loads(given.schema_json))), given)
-
-
-def _factory_of(jvm: Jvm, command: bytes, given: TaskRows) -> JavaObject:
-    if given.columnar:
-        return columnar_reader_factory(jvm, _source(jvm), command, given.schema_json)
-    return python_reader_factory(jvm, _source(jvm), command, jvm.data_type(given.schema_json))
-
-
-def _command(run: _Function, module: str, output: StructType) -> bytes:
-    """A function for a worker, pickled."""
 
     def checked(batches: _Batches) -> Iterator[pa.RecordBatch]:
         import sys as worker_sys
@@ -207,15 +159,50 @@ def _command(run: _Function, module: str, output: StructType) -> bytes:
     return command
 
 
+def _reader_factory(jvm: Jvm, reader: TaskReader | BatchReader, given: TaskRows) -> JavaObject:
+    command = _read_command(reader, given)
+    return _factory_of(jvm, command, given)
+
+
+def _read_command(reader: TaskReader | BatchReader, given: TaskRows) -> bytes:
+    pickled = pickle.dumps(reader)
+
+    def read(batches: _Batches) -> Iterator[pa.RecordBatch]:
+        import pickle as worker_pickle  # the function travels by value: what it needs is imported where it runs
+
+        task: TaskReader | BatchReader = worker_pickle.loads(pickled)
+        return task.read(batches)
+
+    return worker_command(read, _READ_MODULE, StructType.fromJson(json.loads(given.schema_json)))
+
+
+def _partition_words(payloads: Sequence[bytes]) -> str:
+    return json.dumps([base64.b64encode(payload).decode() for payload in payloads])
+
+
+def _partitions(jvm: Jvm, payloads: Sequence[bytes]) -> JavaObject:
+    java = java_classes.function(jvm, "TaskParts")
+    if java is not None:
+        return java.partitions(_partition_words(payloads))
+    partition = jvm.cls(_PYTHON + "PythonInputPartition")
+    made = [partition(index, bytearray(payload)) for index, payload in enumerate(payloads)]
+    return jvm.array(READ + "InputPartition", made)
+
+
+def _factory(jvm: Jvm, read: _Function, given: TaskRows) -> JavaObject:
+    return _factory_of(
+        jvm, worker_command(read, _READ_MODULE, StructType.fromJson(json.loads(given.schema_json))), given
+    )
+
+
+def _factory_of(jvm: Jvm, command: bytes, given: TaskRows) -> JavaObject:
+    if given.columnar:
+        return columnar_reader_factory(jvm, python_source(jvm), command, given.schema_json)
+    return python_reader_factory(jvm, python_source(jvm), command, jvm.data_type(given.schema_json))
+
+
 class _Unused(DataSource):
     """A data source from which Spark only takes the Python for its tasks."""
-
-
-def _source(jvm: Jvm) -> JavaObject:
-    if jvm.python_source is None:
-        wrapped = _wrapped(jvm.context)
-        jvm.python_source = jvm.cls(_PYTHON + "UserDefinedPythonDataSource")(wrapped)
-    return jvm.python_source
 
 
 def _wrapped(context: SparkContext) -> JavaObject:

@@ -178,7 +178,7 @@ class CatalogProxy(Proxy):
     def _load(self, asked: AskedTable) -> Proxy | JavaObject:
         write = asked_write(asked)
         if write is not None:
-            return self._load_written(self._ident(asked), write)
+            return self._load_written(asked, write)
         version = table_version(asked.version)
         access = self._statement(asked.statement).access(self._catalog)
         options = {key.lower(): text for key, text in asked.options.items()}
@@ -301,14 +301,14 @@ class CatalogProxy(Proxy):
             return found
         raise no_such_function(self._jvm, ident)
 
-    def _load_written(self, ident: JavaObject, write: AskedWrite) -> Proxy:
-        access = self._access()
+    def _load_written(self, asked: AskedTable, write: AskedWrite) -> Proxy:
+        access = self._statement(asked.statement).access(self._catalog)
         try:
             overwrites = write.overwrites and isinstance(access.metadata, SupportsOverwrite)
             changes = write.changes and isinstance(access.metadata, SupportsMerge)
             if not (write.only_adds or overwrites or changes):
                 raise self._rows_are_not_written(write.statement)
-            name = table_name(self._jvm, self._catalog, ident)
+            name = full_name(self._catalog, asked.namespace, asked.name)
             try:
                 resolve_target(access.statement, name)
             except NotSupportedError:
@@ -317,7 +317,7 @@ class CatalogProxy(Proxy):
                 raise NotSupportedError(f"{name} is a view, which takes no rows", READ_ONLY_CATALOG) from None
             return load_table(self._jvm, access, name, None)
         except (TableNotFoundError, SchemaNotFoundError) as error:
-            raise no_such_table(self._jvm, ident) from error
+            raise no_such_table(self._jvm, self._ident(asked)) from error
         except NotSupportedError as error:
             raise as_illegal_argument(self._jvm, error) from error
 

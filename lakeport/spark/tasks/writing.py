@@ -18,6 +18,8 @@ __all__ = ["MESSAGE_COLUMN", "TaskWriter", "written_rows"]
 
 MESSAGE_COLUMN = "message"
 """The one column that Spark has from a writing task (``UserDefinedPythonDataSource.writeOutputSchema``)."""
+_LONG_DIGITS = 19
+"""Of the largest number of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +28,11 @@ class TaskWriter:
 
     Attributes:
         sinks: Open a sink for each try of a task.
+        decimals: Columns of the batches that are whole numbers, by position, and the decimals that they stand for.
     """
 
     sinks: SinkOpener | MergeOpener
+    decimals: tuple[tuple[int, pa.DataType], ...] = ()
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Writes the rows of one task.
@@ -38,7 +42,7 @@ class TaskWriter:
         """
         context = TaskContext.get()
         task = 0 if context is None else context.partitionId()
-        rows = iter(batches)
+        rows = map(self._with_decimals, batches)
         first = next(rows, None)
         try:
             written = WrittenRows(0, ()) if first is None else self._write(first, rows, task)
@@ -48,6 +52,13 @@ class TaskWriter:
             # The worker sends the whole trace to the user; the message says what is wrong.
             raise error.with_traceback(None) from None
         yield pa.record_batch({MESSAGE_COLUMN: pa.array([pickle.dumps(written)], pa.binary())})
+
+    def _with_decimals(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        for position, kind in self.decimals:
+            # The numbers stay as they are: what changes is where their point is.
+            unscaled = batch.column(position).cast(pa.decimal128(_LONG_DIGITS, 0)).view(kind)
+            batch = batch.set_column(position, batch.schema.names[position], unscaled)
+        return batch
 
     def _write(self, first: pa.RecordBatch, rest: Iterator[pa.RecordBatch], task: int) -> WrittenRows:
         return self.sinks.write(first.schema, chain((first,), rest), task)

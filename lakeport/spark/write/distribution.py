@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
 from catalog.resolver import ResolvedTable
 from connector_spi.optional.writing import InsertLayout, SupportsInsertLayout
 from connector_spi.schema import ColumnMetadata
+from lakeport.spark.bridge import answers
+from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.compiled.bucket_functions import bucket_function_name
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
@@ -17,7 +20,11 @@ from lakeport.transactions.statement import CatalogAccess
 __all__ = ["DistributedWrite", "insert_layout"]
 
 _EXPRESSIONS = "org.apache.spark.sql.connector.expressions."
-_DISTRIBUTIONS = "org.apache.spark.sql.connector.distributions.Distributions"
+_SORT_ORDER = _EXPRESSIONS + "SortOrder"
+_DISTRIBUTIONS = "org.apache.spark.sql.connector.distributions."
+_UNSPECIFIED = answers.java_object(
+    _DISTRIBUTIONS + "UnspecifiedDistribution", {"toString": answers.plain("UnspecifiedDistribution")}
+)
 _BUCKET_OF_ROW = "bucketid"
 """The field of a row id by which its deletion is filed."""
 
@@ -32,13 +39,16 @@ def insert_layout(access: CatalogAccess, table: ResolvedTable) -> InsertLayout |
 
 
 class DistributedWrite(Proxy):
-    """A write that tells how its rows are dealt out (``RequiresDistributionAndOrdering``).
+    """A write that tells how its rows are dealt out (``RequiresDistributionAndOrdering``). It is its own builder.
 
     Args:
         jvm: The JVM.
         layout: How; ``None`` where Spark is free.
         row_ids: Columns that name rows to delete, where rows are changed: such rows have nothing else.
     """
+
+    _changing: ClassVar[frozenset[str]] = frozenset()
+    """Methods by which other rows are written, and ``description`` says so."""
 
     def __init__(self, jvm: Jvm, layout: InsertLayout | None, row_ids: Sequence[ColumnMetadata] = ()) -> None:
         super().__init__(jvm)
@@ -47,7 +57,7 @@ class DistributedWrite(Proxy):
 
     def requiredDistribution(self) -> JavaObject:
         """Rows that are equal in these go to one task."""
-        distributions = self._jvm.cls(_DISTRIBUTIONS)
+        distributions = self._jvm.cls(_DISTRIBUTIONS + "Distributions")
         if not self._clustered_by:
             return distributions.unspecified()
         return distributions.clustered(self._jvm.array(_EXPRESSIONS + "Expression", self._clustered_by))
@@ -58,15 +68,30 @@ class DistributedWrite(Proxy):
 
     def requiredOrdering(self) -> JavaObject:
         """None: the sinks keep rows of many files apart, and sort where that is declared."""
-        return self._jvm.array(_EXPRESSIONS + "SortOrder", [])
+        return self._jvm.array(_SORT_ORDER, [])
 
-    def requiredNumPartitions(self) -> int:
-        """As many as Spark likes."""
-        return 0
+    def build(self) -> DistributedWrite:
+        """The write: Spark has nothing to choose."""
+        return self
 
-    def advisoryPartitionSizeInBytes(self) -> int:
-        """As Spark is configured."""
-        return 0
+    def description(self) -> str:
+        """What EXPLAIN shows."""
+        raise NotImplementedError
+
+    def toString(self) -> str:
+        """The same."""
+        return self.description()
+
+    def _known(self) -> KnownAnswers:
+        found = {
+            "build": answers.ITSELF,
+            "description": answers.plain(self.description()),
+            "distributionStrictlyRequired": answers.plain(self.distributionStrictlyRequired()),
+            "requiredOrdering": answers.array(_SORT_ORDER),
+        }
+        if not self._clustered_by:
+            found["requiredDistribution"] = _UNSPECIFIED
+        return KnownAnswers({**self._named(), **found}, changing=self._changing)
 
 
 def _clusters(jvm: Jvm, layout: InsertLayout, row_ids: Sequence[ColumnMetadata]) -> list[JavaObject]:

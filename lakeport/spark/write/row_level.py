@@ -9,9 +9,11 @@ from py4j.java_gateway import JavaObject
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.optional.writing import MergeCommand
+from lakeport.spark.bridge import answers
+from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import WRITE, Jvm
-from lakeport.spark.bridge.merge_writers import merge_writer_factory
 from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.bridge.writers import merge_writer_factory
 from lakeport.spark.queries import query_writes
 from lakeport.spark.tasks.writing import written_rows
 from lakeport.spark.write.distribution import DistributedWrite
@@ -19,7 +21,6 @@ from lakeport.spark.write.merge import MergeTarget, SparkMerge
 
 __all__ = ["RowLevelOperationProxy", "merge_command"]
 
-_METRIC = "org.apache.spark.sql.connector.metric."
 _EXPRESSIONS = "org.apache.spark.sql.connector.expressions."
 
 
@@ -85,17 +86,24 @@ class RowLevelOperationProxy(Proxy):
         names = [expressions.column(f"`{column.name}`") for column in self._target.row_ids]
         return self._jvm.array(_EXPRESSIONS + "NamedReference", names)
 
-    def requiredMetadataAttributes(self) -> JavaObject:
-        """None besides the row id."""
-        return self._jvm.array(_EXPRESSIONS + "NamedReference", [])
-
     def representUpdateAsDeleteAndInsert(self) -> bool:
         """Yes, so that Spark may send the two to different tasks."""
         return True
 
+    def _known(self) -> KnownAnswers:
+        names = [answers.reference(f"`{column.name}`") for column in self._target.row_ids]
+        found = {
+            "build": answers.ITSELF,
+            "description": answers.plain(self.description()),
+            "command": answers.constant(WRITE + "RowLevelOperation$Command", self._target.command.name),
+            "rowId": answers.array(_EXPRESSIONS + "NamedReference", names),
+            "representUpdateAsDeleteAndInsert": answers.plain(True),
+        }
+        return KnownAnswers({**self._named(), **found})
+
 
 class DeltaWriteProxy(DistributedWrite):
-    """Changes to be written. It is its own builder."""
+    """Changes to be written."""
 
     class Java:
         implements: ClassVar[list[str]] = [
@@ -112,17 +120,9 @@ class DeltaWriteProxy(DistributedWrite):
         self._target = target
         self._info = info
 
-    def build(self) -> DeltaWriteProxy:
-        """The write."""
-        return self
-
     def description(self) -> str:
         """What EXPLAIN shows."""
         return f"{self._target.command.value} rows of {self._target.table.name}"
-
-    def toString(self) -> str:
-        """The same."""
-        return self.description()
 
     def toBatch(self) -> DeltaBatchWriteProxy:
         """Begins: Spark asks for it when it runs the query, before the query's first job."""
@@ -130,17 +130,9 @@ class DeltaWriteProxy(DistributedWrite):
         query_writes(self._jvm, merge.abort)
         return DeltaBatchWriteProxy(self._jvm, merge, self._info)
 
-    def supportedCustomMetrics(self) -> JavaObject:
-        """None."""
-        return self._jvm.array(_METRIC + "CustomMetric", [])
-
-    def reportDriverMetrics(self) -> JavaObject:
-        """None."""
-        return self._jvm.array(_METRIC + "CustomTaskMetric", [])
-
 
 class DeltaBatchWriteProxy(Proxy):
-    """One run of a write."""
+    """One run of a write. Of the tries of a task one may succeed, whose fragments count: Spark's default."""
 
     class Java:
         implements: ClassVar[list[str]] = [WRITE + "DeltaBatchWrite"]
@@ -155,13 +147,6 @@ class DeltaBatchWriteProxy(Proxy):
         ids = self._info.rowIdSchema().get()
         return merge_writer_factory(self._jvm, self._merge.writer, ids, self._info.schema())
 
-    def useCommitCoordinator(self) -> bool:
-        """Of the tries of a task one may succeed, whose fragments are the ones that count."""
-        return True
-
-    def onDataWriterCommit(self, message: JavaObject) -> None:
-        """All is done at the end."""
-
     def commit(self, messages: JavaObject, *summary: JavaObject) -> None:
         """All tasks have succeeded; ``summary`` comes from Spark 4.1 on, with counts of a MERGE."""
         found = [bytes(message.pickledMessage()) for message in self._jvm.items(messages)]
@@ -170,3 +155,6 @@ class DeltaBatchWriteProxy(Proxy):
     def abort(self, messages: JavaObject) -> None:
         """A task or the commit has failed."""
         self._merge.abort()
+
+    def _known(self) -> KnownAnswers:
+        return KnownAnswers(self._named())

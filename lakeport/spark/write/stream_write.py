@@ -11,7 +11,7 @@ from connector_spi.errors import InternalError, NotSupportedError
 from connector_spi.optional.streaming import StreamEpoch
 from lakeport.spark.bridge.jvm import WRITE, Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.python_tasks import row_writer_factory
+from lakeport.spark.bridge.writers import row_writer_factory
 from lakeport.spark.tasks.writing import written_rows
 from lakeport.spark.write.insert import SparkInsert
 

@@ -14,10 +14,11 @@ from connector_spi.errors import NotSupportedError
 from connector_spi.optional.writing import InsertLayout, Overwrite
 from connector_spi.predicate import TupleDomain
 from lakeport.arrow.write.overwriting import check_whole_partitions
+from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import WRITE, Jvm
 from lakeport.spark.bridge.plan_words.reading import read_predicates
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.python_tasks import row_writer_factory
+from lakeport.spark.bridge.writers import row_writer_factory
 from lakeport.spark.queries import query_writes
 from lakeport.spark.scan.pushdown import translate
 from lakeport.spark.tasks.writing import written_rows
@@ -26,8 +27,6 @@ from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.stream_write import StreamWriteProxy
 
 __all__ = ["WriteBuilderProxy", "WriteStarts"]
-
-_METRIC = "org.apache.spark.sql.connector.metric."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class WriteStarts:
 
 
 class WriteBuilderProxy(DistributedWrite):
-    """Rows to be added to a table, or to replace others. It is its own write: Spark has nothing to choose.
+    """Rows to be added to a table, or to replace others.
 
     Args:
         jvm: The door to the JVM.
@@ -60,6 +59,8 @@ class WriteBuilderProxy(DistributedWrite):
             WRITE + "SupportsDynamicOverwrite",
             WRITE + "RequiresDistributionAndOrdering",
         ]
+
+    _changing = frozenset({"truncate", "overwrite", "overwriteDynamicPartitions"})
 
     def __init__(
         self,
@@ -100,20 +101,12 @@ class WriteBuilderProxy(DistributedWrite):
         self._overwrite = Overwrite(dynamic=True)
         return self
 
-    def build(self) -> WriteBuilderProxy:
-        """The write."""
-        return self
-
     def description(self) -> str:
         """What EXPLAIN shows."""
         if self._overwrite is None:
             return f"insert into {self._table.name}"
         where = "the partitions of its rows" if self._overwrite.dynamic else str(self._overwrite.rows)
         return f"overwrite {self._table.name}, {where}"
-
-    def toString(self) -> str:
-        """The same."""
-        return self.description()
 
     def toBatch(self) -> BatchWriteProxy:
         """Begins: Spark asks for it when it runs the query, before the query's first job."""
@@ -135,17 +128,9 @@ class WriteBuilderProxy(DistributedWrite):
             )
         return StreamWriteProxy(self._jvm, name, str(self._info.queryId()), self._starts.epoch, self._info.schema())
 
-    def supportedCustomMetrics(self) -> JavaObject:
-        """None."""
-        return self._jvm.array(_METRIC + "CustomMetric", [])
-
-    def reportDriverMetrics(self) -> JavaObject:
-        """None."""
-        return self._jvm.array(_METRIC + "CustomTaskMetric", [])
-
 
 class BatchWriteProxy(Proxy):
-    """One run of a write."""
+    """One run of a write. Of the tries of a task one may succeed, whose fragments count: Spark's default."""
 
     class Java:
         implements: ClassVar[list[str]] = [WRITE + "BatchWrite"]
@@ -159,13 +144,6 @@ class BatchWriteProxy(Proxy):
         """What tasks write with."""
         return row_writer_factory(self._jvm, self._insert.writer, self._schema)
 
-    def useCommitCoordinator(self) -> bool:
-        """Of the tries of a task one may succeed, whose fragments are the ones that count."""
-        return True
-
-    def onDataWriterCommit(self, message: JavaObject) -> None:
-        """All is done at the end."""
-
     def commit(self, messages: JavaObject, *summary: JavaObject) -> None:
         """All tasks have succeeded; ``summary`` comes from Spark 4.1 on, with counts of a MERGE."""
         found = [bytes(message.pickledMessage()) for message in self._jvm.items(messages)]
@@ -174,3 +152,6 @@ class BatchWriteProxy(Proxy):
     def abort(self, messages: JavaObject) -> None:
         """A task or the commit has failed."""
         self._insert.abort()
+
+    def _known(self) -> KnownAnswers:
+        return KnownAnswers(self._named())

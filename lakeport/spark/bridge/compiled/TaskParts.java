@@ -22,7 +22,7 @@ public class TaskParts implements BiFunction {
   private Object source;
 
   /**
-   * @param constructor Of ColumnarReaderFactory, from the jar that executors have.
+   * @param constructor Of PythonTasks.ReaderFactory, from the jar that executors have.
    * @param source Its UserDefinedPythonDataSource.
    */
   public void use(Object constructor, Object source) {
@@ -54,7 +54,7 @@ public class TaskParts implements BiFunction {
   }
 
   /**
-   * @param constructor Of ColumnarReaderFactory, from the jar that executors have.
+   * @param constructor Of PythonTasks.ReaderFactory, from the jar that executors have.
    * @param source Its UserDefinedPythonDataSource.
    * @param function Its pickled function.
    * @param schema Its columns, as the JSON text of a StructType.

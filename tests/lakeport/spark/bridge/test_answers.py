@@ -12,7 +12,7 @@ from connector_spi.errors import FileMissingError
 from lakeport.spark.bridge.answers import ITSELF, KnownAnswers, array, java_object, plain
 from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.errors import no_such_namespace, original
-from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.jvm import WRITE, Jvm
 from lakeport.spark.bridge.proxies import Proxy, for_java
 from lakeport.spark.catalog.catalog import CatalogProxy
 from lakeport.spark.catalog.table import TableProxy
@@ -144,7 +144,14 @@ def test_without_the_class_python_answers(jvm: Jvm, monkeypatch: pytest.MonkeyPa
     assert for_java(jvm, proxy) is proxy
 
 
-_TABLES = ("everything", "small")
+class _Update(Proxy):
+    """A ``RowLevelOperationInfo``."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [WRITE + "RowLevelOperationInfo"]
+
+    def command(self) -> JavaObject:
+        return self._jvm.cls(WRITE + "RowLevelOperation.Command").UPDATE
 
 
 @pytest.fixture(params=["everything", "small"])
@@ -159,7 +166,10 @@ def proxies(lake: Lake, request: pytest.FixtureRequest) -> list[Proxy]:
         assert isinstance(loaded, TableProxy)
         builder = loaded.newScanBuilder(jvm.cls("org.apache.spark.sql.util.CaseInsensitiveStringMap").empty())
         scan = builder.build()
-    return [catalog, loaded, builder, scan, scan.estimateStatistics()]
+        write = loaded.newWriteBuilder(jvm.none)
+        changes = loaded.newRowLevelOperationBuilder(_Update(jvm))
+    delta = changes.newWriteBuilder(jvm.none)
+    return [catalog, loaded, builder, scan, scan.estimateStatistics(), write, changes, delta]
 
 
 def test_java_answers_as_python_does(lake: Lake, proxies: list[Proxy]) -> None:

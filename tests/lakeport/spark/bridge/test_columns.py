@@ -203,6 +203,6 @@ def test_a_class_that_cannot_be_compiled_is_no_error(
     monkeypatch.setattr(columns, "_source", lambda: "package lakeport.spark; public class Other extends Missing {}")
     reason = columns_unavailable(Jvm(lake.spark))
     assert reason is not None
-    assert "ColumnarReaderFactory cannot be loaded" in reason
+    assert "PythonTasks cannot be loaded" in reason
     assert "Missing" in reason
     assert "\n" not in reason

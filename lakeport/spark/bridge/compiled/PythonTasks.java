@@ -1,8 +1,10 @@
 package lakeport.spark;
 
 import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import org.apache.arrow.vector.ValueVector;
 import org.apache.arrow.vector.complex.StructVector;
@@ -12,13 +14,19 @@ import org.apache.spark.api.python.ChainedPythonFunctions;
 import org.apache.spark.api.python.PythonEvalType;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.connector.metric.CustomTaskMetric;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.connector.write.DataWriter;
+import org.apache.spark.sql.connector.write.DataWriterFactory;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonCustomMetric;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonCustomTaskMetric;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonInputPartition;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
 import org.apache.spark.sql.execution.datasources.v2.python.UserDefinedPythonDataSource;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.execution.python.ArrowPythonRunner;
@@ -34,39 +42,21 @@ import scala.Tuple2;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Gives Spark the Arrow batches of a task's Python as they are, in columns.
+ * Hands Arrow batches from a task's Python to Spark, in columns, and rows of a task to its Python, in Arrow batches.
  *
- * <p>Spark's own PythonPartitionReaderFactory runs the same function in the same way, and then takes each batch apart
- * into rows. Everything else here is as there: the Python, its worker and its errors are Spark's. Of its metrics, which
- * Spark shares among all tasks of a process so that their figures grow with each query, a task has its own.
+ * <p>Spark's own factories for Python data sources run the same functions in the same way: the Python, its worker and
+ * its errors are Spark's.
  *
  * <p>Janino compiles this file at run time, so it keeps to what Janino has: no type arguments that need bridge methods,
  * no lambdas. It is an adapter to Spark's interfaces and nothing else; see docs/adr/0011-columns-from-python-tasks.md.
  */
-public class ColumnarReaderFactory implements PartitionReaderFactory {
-  private static final long serialVersionUID = 1L;
-
+public class PythonTasks {
   private static final List KNOWN =
       Arrays.asList(
           new Class[] {
             int.class, boolean.class, int[][].class, String.class, StructType.class, Option.class,
             scala.collection.immutable.Map.class, scala.collection.immutable.Seq.class
           });
-
-  private final UserDefinedPythonDataSource source;
-  private final byte[] function;
-  private final StructType schema;
-
-  /**
-   * @param source Spark takes from it which Python runs.
-   * @param function The pickled function from splits to batches, together with its result type.
-   * @param schema The columns of the batches.
-   */
-  public ColumnarReaderFactory(UserDefinedPythonDataSource source, byte[] function, StructType schema) {
-    this.source = source;
-    this.function = function;
-    this.schema = schema;
-  }
 
   /** Throws where this Spark's runner has parameters of other types than are known; called once, on the driver. */
   public static void check() {
@@ -78,16 +68,41 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
     }
   }
 
-  public boolean supportColumnarReads(InputPartition partition) {
-    return true;
-  }
+  /**
+   * Gives Spark the batches of a task as they are.
+   *
+   * <p>Spark's own PythonPartitionReaderFactory takes each batch apart into rows. Of its metrics, which Spark shares
+   * among all tasks of a process so that their figures grow with each query, a task has its own.
+   */
+  public static class ReaderFactory implements PartitionReaderFactory {
+    private static final long serialVersionUID = 1L;
 
-  public PartitionReader createReader(InputPartition partition) {
-    throw new UnsupportedOperationException("this factory gives columns only");
-  }
+    private final UserDefinedPythonDataSource source;
+    private final byte[] function;
+    private final StructType schema;
 
-  public PartitionReader createColumnarReader(InputPartition partition) {
-    return new Reader(source, function, schema, (PythonInputPartition) partition);
+    /**
+     * @param source Spark takes from it which Python runs.
+     * @param function The pickled function from splits to batches, together with its result type.
+     * @param schema The columns of the batches.
+     */
+    public ReaderFactory(UserDefinedPythonDataSource source, byte[] function, StructType schema) {
+      this.source = source;
+      this.function = function;
+      this.schema = schema;
+    }
+
+    public boolean supportColumnarReads(InputPartition partition) {
+      return true;
+    }
+
+    public PartitionReader createReader(InputPartition partition) {
+      throw new UnsupportedOperationException("this factory gives columns only");
+    }
+
+    public PartitionReader createColumnarReader(InputPartition partition) {
+      return new Reader(source, function, schema, (PythonInputPartition) partition);
+    }
   }
 
   /** The batches of one task. Each is valid until the next one is asked for: the vectors are filled anew. */
@@ -103,7 +118,7 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
       TaskContext context = TaskContext.get();
       Object row = new GenericInternalRow(new Object[] {partition.pickedPartition()});
       Object input = new GenericInternalRow(new Object[] {row});
-      BasePythonRunner runner = runner(source, function, metrics);
+      BasePythonRunner runner = runner(source, function, UserDefinedPythonDataSource.readInputSchema(), metrics);
       this.batches = runner.compute(iterator(iterator(input)), context.partitionId(), context);
     }
 
@@ -168,6 +183,169 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
     public void closeIfFreeable() {}
   }
 
+  /**
+   * Gives the rows of a task to its Python, which gives back one message.
+   *
+   * <p>Spark's own PythonBatchWriterFactory does the same, and is slower for two reasons. It counts the bytes of a batch
+   * anew after each row, in all columns; here a batch ends by the sizes of its rows. And it makes several objects of
+   * each decimal. An UnsafeRow has one of up to 18 digits as a long, and gives it so to whoever asks for a long.
+   */
+  public static class WriterFactory implements DataWriterFactory {
+    private static final long serialVersionUID = 1L;
+
+    private final UserDefinedPythonDataSource source;
+    private final byte[] function;
+    private final StructType schema;
+    private final StructType given;
+
+    /**
+     * @param source Spark takes from it which Python runs.
+     * @param function The pickled function from batches to a message, together with its result type.
+     * @param schema The columns of the rows.
+     * @param given The columns of the batches: the same, with longs for decimals of up to 18 digits.
+     */
+    public WriterFactory(
+        UserDefinedPythonDataSource source, byte[] function, StructType schema, StructType given) {
+      this.source = source;
+      this.function = function;
+      this.schema = schema;
+      this.given = given;
+    }
+
+    public DataWriter createWriter(int partition, long task) {
+      return new Writer(this);
+    }
+  }
+
+  private static class Writer implements DataWriter {
+    private final WriterFactory made;
+    private PythonWriterCommitMessage message;
+
+    Writer(WriterFactory made) {
+      this.made = made;
+    }
+
+    public void write(Object row) {
+      throw new UnsupportedOperationException("Python takes all rows of a task at once");
+    }
+
+    public void writeAll(Iterator records) {
+      TaskContext context = TaskContext.get();
+      BasePythonRunner runner = runner(made.source, made.function, made.given, metrics());
+      countNoBytes(runner);
+      Batches batches = new Batches(records, made.schema, context, SQLConf.get().arrowMaxRecordsPerBatch());
+      scala.collection.Iterator answers =
+          runner.compute(CollectionConverters.asScala(batches), context.partitionId(), context);
+      while (answers.hasNext()) {
+        ColumnarBatch batch = (ColumnarBatch) answers.next();
+        ColumnVector messages = ((ArrowColumnVector) batch.column(0)).getChild(0);
+        for (int i = 0; i < batch.numRows(); i++) {
+          message = new PythonWriterCommitMessage(messages.getBinary(i));
+        }
+      }
+    }
+
+    public WriterCommitMessage commit() {
+      if (message == null) {
+        throw new IllegalStateException("the Python of a writing task has ended without a message");
+      }
+      return message;
+    }
+
+    public void abort() {
+      // Python has given the rows up where it failed; what it wrote no one finds without its message.
+    }
+
+    public void close() {
+      // The runner ends with the task.
+    }
+  }
+
+  /** The rows of a task in batches, each an iterator. The thread that reads them may outlive the task. */
+  private static class Batches implements Iterator {
+    private static final long MOST_BYTES = 16L << 20;
+
+    private final Iterator records;
+    private final StructType schema;
+    private final TaskContext context;
+    private final int mostRows;
+    private UnsafeProjection projection;
+
+    /** @param mostRows Of a batch; none where it is not above 0. */
+    Batches(Iterator records, StructType schema, TaskContext context, int mostRows) {
+      this.records = records;
+      this.schema = schema;
+      this.context = context;
+      this.mostRows = mostRows > 0 ? mostRows : Integer.MAX_VALUE;
+    }
+
+    public boolean hasNext() {
+      return !context.isCompleted() && !context.isInterrupted() && records.hasNext();
+    }
+
+    public Object next() {
+      return CollectionConverters.asScala(new Batch(this));
+    }
+
+    public void remove() {
+      throw new UnsupportedOperationException();
+    }
+
+    /** Most plans give such rows; of others each is copied into one, which the next one overwrites. */
+    UnsafeRow nextRow() {
+      InternalRow row = (InternalRow) records.next();
+      if (row instanceof UnsafeRow) {
+        return (UnsafeRow) row;
+      }
+      if (projection == null) {
+        projection = UnsafeProjection.create(schema);
+      }
+      return projection.apply(row);
+    }
+  }
+
+  private static class Batch implements Iterator {
+    private final Batches all;
+    private final GenericInternalRow wrapped = new GenericInternalRow(1);
+    private int rows = 0;
+    private long bytes = 0;
+
+    Batch(Batches all) {
+      this.all = all;
+    }
+
+    public boolean hasNext() {
+      return rows < all.mostRows && bytes < Batches.MOST_BYTES && all.hasNext();
+    }
+
+    /** The worker takes the columns out of a struct (ArrowStreamUDFSerializer in pyspark). */
+    public Object next() {
+      UnsafeRow row = all.nextRow();
+      rows++;
+      bytes += row.getSizeInBytes();
+      wrapped.update(0, row);
+      return wrapped;
+    }
+
+    public void remove() {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  /** Has a runner not end batches by their bytes; one that has no such method never does. */
+  private static void countNoBytes(BasePythonRunner runner) {
+    Method[] methods = runner.getClass().getMethods();
+    for (int i = 0; i < methods.length; i++) {
+      if (methods[i].getName().endsWith("_setter_$maxBytesPerBatch_$eq")) {
+        try {
+          methods[i].invoke(runner, new Object[] {Long.valueOf(Integer.MAX_VALUE)});
+        } catch (ReflectiveOperationException e) {
+          throw new IllegalStateException("ArrowPythonRunner takes no size of batches", e);
+        }
+      }
+    }
+  }
+
   /** Metrics of one task, by the names that the runner knows. */
   private static scala.collection.immutable.Map metrics() {
     scala.collection.immutable.Map own = PythonCustomMetric.pythonMetrics();
@@ -182,13 +360,16 @@ public class ColumnarReaderFactory implements PartitionReaderFactory {
   }
 
   private static BasePythonRunner runner(
-      UserDefinedPythonDataSource source, byte[] function, scala.collection.immutable.Map metrics) {
+      UserDefinedPythonDataSource source,
+      byte[] function,
+      StructType columns,
+      scala.collection.immutable.Map metrics) {
     SQLConf conf = SQLConf.get();
     List functions = new ArrayList();
     functions.add(source.createPythonFunction(function));
     List chained = new ArrayList();
     chained.add(new Tuple2(new ChainedPythonFunctions(seq(functions)), Long.valueOf(0L)));
-    StructType input = new StructType().add("struct", UserDefinedPythonDataSource.readInputSchema());
+    StructType input = new StructType().add("struct", columns);
     List maps = new ArrayList();
     maps.add(ArrowPythonRunner.getPythonRunnerConfMap(conf));
     maps.add(metrics);
