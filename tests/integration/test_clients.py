@@ -12,7 +12,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
 import pytest
 
 from tests.integration.beeline import beeline
@@ -155,7 +154,6 @@ def test_sqlalchemy_and_pandas(server: RunningServer, clients_python: Path) -> N
 
 CONNECT = """
 import json, os, sys
-import pyspark
 from pyspark.sql import SparkSession
 session = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
 frame = session.table("hive.sales.labels").where("id < 3").orderBy("id").select("id", "s")
