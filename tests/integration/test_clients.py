@@ -1,6 +1,4 @@
-"""Clients that people have, at a server with passwords: beeline, PyHive, impyla, SQLAlchemy, pandas, dbt; and a client
-of Spark Connect without Java.
-"""
+"""Clients that people have, at a server with passwords: beeline, PyHive, impyla, SQLAlchemy, pandas, dbt."""
 
 from __future__ import annotations
 
@@ -8,14 +6,12 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.integration.beeline import beeline
-from tests.integration.conftest import skip_or_fail
 from tests.lakeport.server.clients import RunningServer, running_server
 from tests.lakeport.server.test_password_file import SHA1
 
@@ -38,20 +34,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def connect_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with PySpark's client, which has no Spark."""
-    folder = tmp_path_factory.mktemp("connect")
-    wanted = ["--no-deps", "--target", str(folder), "pyspark-client>=4.1,<5"]
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    skip_or_fail(f"no client: {done.stderr[-2000:]}" if done.returncode else None)
-    return folder
-
-
-def _run(python: Path, program: str, *arguments: str, path: Path | None = None) -> list[object]:
+def _run(python: Path, program: str, *arguments: str) -> list[object]:
     """What a program prints last, as JSON; with no Java in reach."""
-    given = {"HOME": str(python.parent), "PATH": "/nowhere", "LANG": "C.UTF-8", "PYTHONPATH": str(path or "")}
+    given = {"HOME": str(python.parent), "PATH": "/nowhere", "LANG": "C.UTF-8"}
     done = subprocess.run(
         [str(python), "-c", program, *arguments], env=given, capture_output=True, text=True, timeout=200, check=False
     )
@@ -150,28 +135,6 @@ def test_sqlalchemy_and_pandas(server: RunningServer, clients_python: Path) -> N
     assert isinstance(schemas, list)
     assert {"sales", "default"} <= {*schemas}
     assert others == [True, [["s", "VARCHAR"], ["d", "FLOAT"], ["id", "INTEGER"]], [[2]]]
-
-
-CONNECT = """
-import json, os, sys
-from pyspark.sql import SparkSession
-session = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
-frame = session.table("hive.sales.labels").where("id < 3").orderBy("id").select("id", "s")
-found = [pyspark.__file__, frame.toPandas().values.tolist(), [one.name for one in session.catalog.listCatalogs()]]
-session.stop()
-print(json.dumps(found), flush=True)
-os._exit(0)
-"""
-
-
-def test_a_client_of_spark_connect_without_java(server: RunningServer, connect_client: Path) -> None:
-    url = f"{server.connect_url}/;user_id=alice;token={_TOKEN}"
-    file, rows, catalogs = _run(Path(sys.executable), CONNECT, url, path=connect_client)
-    assert Path(str(file)).parent.parent == connect_client
-    assert not (connect_client / "pyspark" / "jars").exists()
-    assert rows == _LABELS
-    assert isinstance(catalogs, list)
-    assert {"hive", "hudi"} <= {*catalogs}
 
 
 def test_dbt(server: RunningServer, clients_python: Path, tmp_path: Path) -> None:
