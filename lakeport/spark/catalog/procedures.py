@@ -83,7 +83,7 @@ class ProcedureProxy(Proxy):
         }
         result = run_procedure(self._access, self._procedure, arguments)  # type: ignore[arg-type]
         scans = self._jvm.cls("java.util.ArrayList")()
-        if result.num_columns:
+        if result.num_columns or self._procedure.name != GRANTS[-1]:
             scans.add(LocalRowsProxy(self._jvm, result))
         return scans.iterator()
 
