@@ -1,4 +1,4 @@
-"""Who may come in, and by which way: passwords, the token of Spark Connect, and TLS."""
+"""Who may come in, and by which way: passwords, tokens, tickets of Kerberos, and TLS."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from lakeport.error_codes import SERVER_WITHOUT_AUTHENTICATION
+from lakeport.server.kerberos import KerberosSettings
 from lakeport.server.ldap_directory import LdapSettings
 from lakeport.server.password_file import PasswordFile
 from lakeport.server.web_tokens import JwtSettings
@@ -47,16 +48,18 @@ class Access:
     """What clients have to show.
 
     Attributes:
-        passwords: Of JDBC's users, in a file or a directory; ``None`` lets in who asks.
+        passwords: Of JDBC's users, in a file or a directory.
         connect_token: What clients of Spark Connect have in common; they name their users themselves.
         user_tokens: Users of Spark Connect by their tokens; without these and a common one, who asks is let in.
         key_store: The Thrift port speaks TLS with it; ``None`` is no TLS.
         jdbc_only: Spark Connect is not served.
-        jwt: Signed tokens of users of Spark Connect.
+        jwt: Signed tokens of users: of Spark Connect, and in the place of a password of JDBC.
+        kerberos: JDBC's users show tickets, and nothing else; without passwords, signed tokens and this, who asks is
+            let in.
 
     Raises:
-        NotSupportedError: One of the two ways in has authentication, the other not; or clients of Spark Connect have
-            tokens of their own and one in common.
+        NotSupportedError: One of the two ways in has authentication, the other not; or two kinds of it exclude each
+            other: tokens of users and one in common, or passwords and tickets.
         InvalidArgumentError: The token is short, or no token.
     """
 
@@ -66,6 +69,7 @@ class Access:
     user_tokens: Mapping[str, str] | None = field(default=None, repr=False)
     jdbc_only: bool = False
     jwt: JwtSettings | None = None
+    kerberos: KerberosSettings | None = None
 
     def __post_init__(self) -> None:
         if self.connect_token is not None and (self.user_tokens is not None or self.jwt is not None):
@@ -74,10 +78,17 @@ class Access:
                 f"{CONNECT_TOKEN}), and --connect-user-tokens or --jwt",
                 SERVER_WITHOUT_AUTHENTICATION,
             )
-        if not self.jdbc_only and self.checks_passwords != self.has_authentication:
-            met, missing = "JDBC has passwords", "--connect-token-file, --connect-user-tokens or --jwt"
-            if not self.checks_passwords:
-                met, missing = "Spark Connect has a token", "--password-file or --password-authenticator for JDBC"
+        if self.kerberos is not None and self.passwords is not None:
+            raise NotSupportedError(
+                "JDBC has passwords and Kerberos, and Spark's Thrift server takes one; expected one of --password-file "
+                "or --password-authenticator, and --kerberos-principal",
+                SERVER_WITHOUT_AUTHENTICATION,
+            )
+        if not self.jdbc_only and self.authenticates_jdbc != self.has_authentication:
+            met, missing = "JDBC has authentication", "--connect-token-file, --connect-user-tokens or --jwt"
+            if not self.authenticates_jdbc:
+                met = "Spark Connect has a token"
+                missing = "--password-file, --password-authenticator, --jwt or --kerberos-principal for JDBC"
             raise NotSupportedError(
                 f"{met}, and whoever has none would come in by the other port; expected {missing}",
                 SERVER_WITHOUT_AUTHENTICATION,
@@ -87,8 +98,13 @@ class Access:
 
     @property
     def checks_passwords(self) -> bool:
-        """Whether clients of JDBC have to show a password."""
-        return self.passwords is not None
+        """Whether clients of JDBC have to show a password, or a token in its place."""
+        return self.kerberos is None and (self.passwords is not None or self.jwt is not None)
+
+    @property
+    def authenticates_jdbc(self) -> bool:
+        """Whether clients of JDBC have to show anything."""
+        return self.checks_passwords or self.kerberos is not None
 
     @property
     def has_authentication(self) -> bool:
@@ -98,7 +114,8 @@ class Access:
     @property
     def is_for_other_machines(self) -> bool:
         """Whether the Thrift port may be reached from other machines."""
-        return self.checks_passwords and self.key_store is not None
+        # Kerberos encrypts, too.
+        return self.kerberos is not None or (self.checks_passwords and self.key_store is not None)
 
 
 def user_tokens(path: Path) -> dict[str, str]:

@@ -42,8 +42,8 @@ def address_to_listen_on(host: str, port: int, *, for_other_machines: bool = Fal
     if not for_other_machines and (not host or not all(map(is_loopback, found))):
         raise NotSupportedError(
             f"host '{host}' can be reached from other machines, and this server has no authentication with TLS; "
-            f"expected {LOOPBACK} (for other machines, forward its port by ssh -L), or --password-file, --keystore "
-            "and a token of Spark Connect",
+            f"expected {LOOPBACK} (for other machines, forward its port by ssh -L), or --password-file and "
+            "--keystore (or --kerberos-principal), and a token of Spark Connect",
             SERVER_WITHOUT_AUTHENTICATION,
         )
     return found[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import ClassVar
@@ -17,7 +16,8 @@ from lakeport.error_codes import SERVER_DOES_NOT_START
 from lakeport.server.access import Access, KeyStore
 from lakeport.server.jdbc.operations import answer_metadata_calls
 from lakeport.server.ldap_directory import LdapDirectory, LdapSettings
-from lakeport.spark.bridge.compiled.java_classes import findable
+from lakeport.server.web_tokens import jwt_users
+from lakeport.spark.bridge.compiled.java_classes import define_class
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
@@ -25,12 +25,10 @@ from lakeport.spark.bridge.proxies import Proxy
 __all__ = ["ThriftServer"]
 
 _THRIFT = "org.apache.spark.sql.hive.thriftserver."
-_CHECK = "PasswordCheck"
+_CHECK = "LakeportPasswordCheck"
+_INTERFACE = "org.apache.hive.service.auth.PasswdAuthenticationProvider"
 _KEY_STORE_PASSWORD = "hive.server2.keystore.password"
 _EVENTS_MILLIS = 1000
-_CUT_NAMES = re.compile("[@/]")
-"""Hive cuts names here, after it has checked the password (``ThriftCLIService.getShortName``): ``alice@other`` would
-come in as ``alice``."""
 _CLI_SERVICE = "ThriftBinaryCLIService"
 _OPEN_STATES = frozenset({"STARTED", "COMPILED", "FINISHED"})
 """Of statements whose rows a client may still read (``HiveThriftServer2.ExecutionState``); the others have ended."""
@@ -57,14 +55,13 @@ class ThriftServer:
     ) -> None:
         self._jvm = jvm
         self._host = host
-        self._has_tls = access.key_store is not None
+        self._access = access
         try:
             _configure(jvm, session, {"hive.server2.thrift.bind.host": host, "hive.server2.thrift.port": str(port)})
-            # Hive looks for the class in the threads that serve clients.
-            with findable(jvm, _CHECK) as check, _tls(session, access.key_store):
-                _authenticate(jvm, session, check, access)
+            _authenticate(jvm, session, access)
+            with _tls(session, access.key_store):
                 self._server = jvm.scala_object(_THRIFT + "HiveThriftServer2").startWithSparkSession(session, False)
-        except (Py4JError, PySparkException) as error:
+        except (Py4JError, PySparkException, OSError) as error:
             raise ExternalError(
                 f"the Thrift server does not start on {host}:{port}: {first_cause(error)}", SERVER_DOES_NOT_START
             ) from error
@@ -86,7 +83,9 @@ class ThriftServer:
         services = list(self._server.getServices())
         port = next(one.getPortNumber() for one in services if self._jvm.class_name(one) == _CLI_SERVICE)
         host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"jdbc:hive2://{host}:{int(port)}" + ("/;ssl=true" if self._has_tls else "")
+        tls, kerberos = self._access.key_store is not None, self._access.kerberos
+        words = [*(["ssl=true"] if tls else []), *([f"principal={kerberos.principal}"] if kerberos else [])]
+        return f"jdbc:hive2://{host}:{int(port)}" + (f"/;{';'.join(words)}" if words else "")
 
     def open_statements(self) -> int:
         """How many statements run, or have rows that their client has not closed; 1 where that is not known in time."""
@@ -122,10 +121,8 @@ class PasswordCheckProxy(Proxy):
         known = access.passwords
         self._passwords = LdapDirectory(jvm, known) if isinstance(known, LdapSettings) else known
 
-    def test(self, user: str | None, password: str | None) -> bool:
+    def test(self, user: str, password: str) -> bool:
         """Whether a user has this password."""
-        if not user or not password or _CUT_NAMES.search(user):
-            return False
         return self._passwords is not None and self._passwords.authenticate(user, password)
 
 
@@ -146,15 +143,25 @@ def _configure(jvm: Jvm, session: JavaObject, address: Mapping[str, str]) -> Non
     jvm.cls("java.lang.System").setProperty("derby.stream.error.file", "/dev/null")
 
 
-def _authenticate(jvm: Jvm, session: JavaObject, check: JavaObject, access: Access) -> None:
-    """Has Hive check passwords, which reads the name of the class from the system's properties."""
-    mode = "CUSTOM" if access.checks_passwords else "NONE"
-    session.sessionState().conf().setConfString("hive.server2.authentication", mode)
+def _authenticate(jvm: Jvm, session: JavaObject, access: Access) -> None:
+    """Has Hive check tickets, or passwords: it reads the name of the class from the system's properties."""
+    conf = session.sessionState().conf()
+    if access.kerberos is not None:
+        # Without TLS nothing else encrypts.
+        protection = "auth-conf" if access.key_store is None else "auth"
+        given = {**access.kerberos.of_thrift_server, "hive.server2.thrift.sasl.qop": protection}
+        for name, value in {**given, "hive.server2.authentication": "KERBEROS"}.items():
+            conf.setConfString(name, value)
+        return
+    conf.setConfString("hive.server2.authentication", "CUSTOM" if access.checks_passwords else "NONE")
     if not access.checks_passwords:
         return
+    check = define_class(jvm, _CHECK, beside=_INTERFACE)
     jvm.cls("java.lang.System").setProperty("hive.server2.custom.authentication.class", str(check.getName()))
     [use] = [one for one in jvm.items(check.getMethods()) if one.getName() == "use"]
-    use.invoke(None, jvm.array("java.lang.Object", [PasswordCheckProxy(jvm, access)]))
+    # Java asks for the user of a token by itself: Python would have to call it back for that.
+    tokens = None if access.jwt is None else jwt_users(jvm, access.jwt)
+    use.invoke(None, jvm.array("java.lang.Object", [PasswordCheckProxy(jvm, access), tokens]))
 
 
 @contextmanager

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+import sys
+import sysconfig
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -25,6 +29,7 @@ from tests.integration.servers import (
     why_no_release,
     why_no_servers,
 )
+from tests.paths import PROJECT
 
 REQUIRED = "LAKEPORT_REQUIRE_INTEGRATION"
 NO_PARAMS = SimpleNamespace(params={})
@@ -61,6 +66,38 @@ def skip_or_fail(reason: str | None) -> None:
         if os.environ.get(REQUIRED) == "1":
             pytest.fail(f"{REQUIRED}=1, but there is {reason}")
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def dbt_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with dbt, which wants other releases of libraries than our tests have."""
+    return _environment(tmp_path_factory.mktemp("dbt"), sysconfig.get_path("purelib"), _packages("dbt.md"))
+
+
+@pytest.fixture(scope="session")
+def clients_python(dbt_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with dbt and clients of the Thrift port, which want other releases of libraries than dbt alone."""
+    [below] = dbt_python.parent.parent.glob("lib/python*/site-packages")
+    return _environment(tmp_path_factory.mktemp("clients"), str(below), _packages("server.md"))
+
+
+def _packages(page: str) -> list[str]:
+    """What a page has its readers install in an environment of its own."""
+    text = (PROJECT / "docs" / page).read_text("utf-8")
+    [wanted] = re.findall(r'^pip install (".*?"(?: ".*?")+)', text, re.MULTILINE)
+    return re.findall(r'"(.*?)"', wanted)
+
+
+def _environment(folder: Path, below: str, packages: list[str]) -> Path:
+    """An environment with packages; after them come those of another folder."""
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    found = folder / "bin" / "python"
+    [own] = folder.glob("lib/python*/site-packages")
+    (own / "below.pth").write_text(f"import site; site.addsitedir({below!r})\n", "utf-8")
+    command = [str(found), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    skip_or_fail(f"no {packages[0]}: {done.stderr[-2000:]}" if done.returncode else None)
+    return found
 
 
 @pytest.fixture(scope="session")

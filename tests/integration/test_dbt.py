@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
-import sysconfig
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from tests.integration.conftest import skip_or_fail
 from tests.lakeport.sample_session import sample_session
 from tests.paths import PROJECT
 
@@ -20,22 +17,6 @@ from tests.paths import PROJECT
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 _PAGE = (PROJECT / "docs" / "dbt.md").read_text("utf-8")
-
-
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python with dbt, which wants other releases of libraries than our tests have."""
-    folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    found = folder / "bin" / "python"
-    [packages] = folder.glob("lib/python*/site-packages")
-    # After its own packages come those of this Python.
-    (packages / "this.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n", "utf-8")
-    [wanted] = re.findall(r'pip install (".*?" ".*?")', _PAGE)
-    command = [str(found), "-m", "pip", "install", "--quiet", *re.findall(r'"(.*?)"', wanted)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    skip_or_fail(f"no dbt: {done.stderr[-2000:]}" if done.returncode else None)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -52,9 +33,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_page(python: Path, project: Path) -> None:
+def test_the_page(dbt_python: Path, project: Path) -> None:
     [command] = re.findall(r"^python (run_dbt\.py .*)$", _PAGE, re.MULTILINE)
-    assert "PASS=3 WARN=0 ERROR=0" in _run(python, project, *command.split())
+    assert "PASS=3 WARN=0 ERROR=0" in _run(dbt_python, project, *command.split())
     revenue = pq.read_table(project / "spark-warehouse" / "analytics.db" / "revenue")
     assert revenue.column_names == ["region", "visits", "revenue"]
     assert {"apac", "eu", "us"} <= set(revenue["region"].to_pylist())

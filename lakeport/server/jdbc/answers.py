@@ -20,9 +20,10 @@ def matching(pattern: str | None) -> Matches:
     r"""Tells whether a name matches a pattern of JDBC: ``%``, ``_``, and ``\`` before what is meant as it is.
 
     Args:
-        pattern: ``None``, the empty text and ``*``, which Hive's tools send, are all names. Case does not matter.
+        pattern: ``None`` and the empty text are all names, and so are ``*``, ``.*`` and ``.+``, which tools of Hive
+            and Impala send. Case does not matter.
     """
-    if pattern in (None, "", "%", "*"):
+    if pattern in (None, "", "%", "*", ".*", ".+"):
         return lambda name: True
     text = re.sub(r"\\(.)|(%)|(_)|(.)", _part, str(pattern), flags=re.DOTALL)
     compiled = re.compile(text, re.IGNORECASE | re.DOTALL)

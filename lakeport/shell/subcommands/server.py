@@ -21,6 +21,7 @@ from lakeport.transactions.session_properties import PREFIX
 
 if TYPE_CHECKING:
     from lakeport.server.access import Access
+    from lakeport.server.kerberos import KerberosSettings
     from lakeport.server.ldap_directory import LdapSettings
     from lakeport.server.password_file import PasswordFile
 
@@ -85,8 +86,12 @@ def _add_access_options(command: argparse.ArgumentParser) -> None:
         help="or Trino's password-authenticator.properties: ldap, or file",
     )
     command.add_argument(
-        "--jwt", metavar="FILE", help="properties of signed tokens (JWT), of which a client of Spark Connect shows one"
+        "--jwt", metavar="FILE", help="properties of signed tokens (JWT), for Spark Connect and as passwords of JDBC"
     )
+    command.add_argument(
+        "--kerberos-principal", metavar="NAME", help="clients of JDBC show tickets for this service, SERVICE/HOST@REALM"
+    )
+    command.add_argument("--kerberos-keytab", metavar="FILE", help="the keys of --kerberos-principal")
     command.add_argument(
         "--connect-token-file",
         metavar="FILE",
@@ -123,7 +128,17 @@ def _access(arguments: argparse.Namespace) -> Access:
         user_tokens=tokens,
         jdbc_only=arguments.restricted,
         jwt=jwt,
+        kerberos=_kerberos(arguments),
     )
+
+
+def _kerberos(arguments: argparse.Namespace) -> KerberosSettings | None:
+    from lakeport.server.kerberos import KerberosSettings
+
+    principal, keytab = arguments.kerberos_principal, arguments.kerberos_keytab
+    if (principal is None) != (keytab is None):
+        raise InvalidArgumentError("expected both of --kerberos-principal and --kerberos-keytab, or none")
+    return None if principal is None else KerberosSettings(principal, Path(keytab))
 
 
 def _passwords(arguments: argparse.Namespace) -> PasswordFile | LdapSettings | None:

@@ -34,7 +34,7 @@ from lakeport.spark.catalog.loading import (
     table_version,
 )
 from lakeport.spark.catalog.owners import OwnersCatalog, OwnersNames
-from lakeport.spark.catalog.procedures import ProcedureProxy
+from lakeport.spark.catalog.procedures import GRANTS, ProcedureProxy, grants_procedure
 from lakeport.spark.catalog.replaced_table import stage_replacement
 from lakeport.spark.catalog.staged_table import StagedTableProxy, stage_table
 from lakeport.spark.catalog.views import find_view, view_relation
@@ -268,7 +268,10 @@ class CatalogProxy(Proxy):
         """The procedure of a ``system`` name."""
         access = self._access()
         schema, name = ".".join(self._jvm.texts(ident.namespace())).lower(), str(ident.name()).lower()
-        return ProcedureProxy(self._jvm, find_procedure(access, schema, name), access)
+        ours = (schema, name) == GRANTS
+        return ProcedureProxy(
+            self._jvm, grants_procedure(access) if ours else find_procedure(access, schema, name), access
+        )
 
     def listProcedures(self, namespace: JavaObject) -> JavaObject:
         """The procedures of ``system``."""

@@ -1,22 +1,35 @@
-"""Procedures of connectors as Spark procedures: ``CALL catalog.system.name(argument => value)``."""
+"""Procedures of connectors as Spark procedures: ``CALL catalog.system.name(argument => value)``.
+
+One more is ours: statements about privileges, which Spark's parser does not know, come as a call of it.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import ClassVar
 
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
 
-from connector_spi.optional.procedures import Procedure
+from connector_spi.errors import InvalidArgumentError
+from connector_spi.optional.procedures import Procedure, ProcedureArgument
+from connector_spi.predicate import Value
 from connector_spi.schema import ColumnMetadata
+from connector_spi.session import ConnectorSession
 from lakeport.planning.procedures import run_procedure
 from lakeport.spark.bridge.jvm import CATALOG, READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.rows import internal_row, python_value
 from lakeport.spark.bridge.types import spark_schema_json, spark_type_json
+from lakeport.sql.grants.request import grant_request
+from lakeport.sql.grants.running import run_grant
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["LocalRowsProxy", "ProcedureProxy"]
+__all__ = ["GRANTS", "LocalRowsProxy", "ProcedureProxy", "grant_call", "grants_procedure"]
+
+GRANTS = ("system", "lakeport_grants")
+"""The name of the procedure for statements about privileges."""
 
 _INTERNAL_ROW = "org.apache.spark.sql.catalyst.InternalRow"
 
@@ -70,8 +83,43 @@ class ProcedureProxy(Proxy):
         }
         result = run_procedure(self._access, self._procedure, arguments)  # type: ignore[arg-type]
         scans = self._jvm.cls("java.util.ArrayList")()
-        scans.add(LocalRowsProxy(self._jvm, result))
+        if result.num_columns or self._procedure.name != GRANTS[-1]:
+            scans.add(LocalRowsProxy(self._jvm, result))
         return scans.iterator()
+
+
+def grants_procedure(access: CatalogAccess) -> Procedure:
+    """Runs a statement about privileges, as ``grant_call`` words it; who may do what, the statement asks itself."""
+
+    def run(session: ConnectorSession, arguments: Mapping[str, Value | None]) -> pa.Table:
+        text, *current = json.loads(bytes.fromhex(str(arguments["statement"])))
+        request = grant_request(text)
+        if request is None:
+            raise InvalidArgumentError(f"{'.'.join(GRANTS)} runs statements about privileges and roles alone")
+        return run_grant(access.statement, request, (current[0], current[1]))
+
+    return Procedure(
+        *GRANTS,
+        "Runs a statement about privileges.",
+        arguments=(ProcedureArgument("statement", pa.string(), "It and the names that are current, encoded."),),
+        result=pa.schema([]),  # that of the statement
+        function=run,
+        checks_access=True,
+    )
+
+
+def grant_call(catalog: str, text: str, current: tuple[str, str]) -> str:
+    """The call that runs a statement about privileges.
+
+    Args:
+        catalog: Whose privileges.
+        text: The statement.
+        current: Catalog and schema of names that say none.
+    """
+    # What a backslash in a literal means is a setting of Spark.
+    encoded = json.dumps([text, *current]).encode().hex()
+    quoted = catalog.replace("`", "``")
+    return f"CALL `{quoted}`.{'.'.join(GRANTS)}('{encoded}')"
 
 
 class LocalRowsProxy(Proxy):

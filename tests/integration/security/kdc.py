@@ -15,11 +15,11 @@ from pathlib import Path
 
 from tests.hms import free_port
 
-__all__ = ["REALM", "Kdc", "running_kdc", "why_no_kerberos"]
+__all__ = ["REALM", "Kdc", "running_kdc", "why_no_kdc", "why_no_kerberos"]
 
 REALM = "LAKEPORT.TEST"
 _FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/lib/mit/sbin")
-_TOOLS = ("krb5kdc", "kdb5_util", "kadmin.local")
+_TOOLS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
 _START_SECONDS = 60
 
 
@@ -49,11 +49,19 @@ class Kdc:
         _run([_tool("kadmin.local"), "-r", REALM, "-q", query], self.environment)
 
 
-def why_no_kerberos() -> str | None:
-    """Why none can be started or spoken to here; ``None`` if it can."""
+def why_no_kdc() -> str | None:
+    """Why none can be started here; ``None`` if it can."""
     for tool in _TOOLS:
         if _find(tool) is None:
-            return f"no {tool}: install a KDC (Debian: apt-get install krb5-kdc krb5-admin-server)"
+            return f"no {tool}: install a KDC (Debian: apt-get install krb5-kdc krb5-admin-server krb5-user)"
+    return None
+
+
+def why_no_kerberos() -> str | None:
+    """Why none can be started or spoken to by Python here; ``None`` if it can."""
+    reason = why_no_kdc()
+    if reason is not None:
+        return reason
     if find_spec("gssapi") is None:
         return "no library gssapi: pip install 'lakeport[kerberos]' (needs a C compiler and libkrb5-dev)"
     return None

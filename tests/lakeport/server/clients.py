@@ -20,7 +20,7 @@ from tests.server_process import running_process
 
 COMMAND = [sys.executable, "-c", "import sys; from lakeport.shell.main import main; sys.exit(main())", "server"]
 _ADDRESSES = re.compile(
-    r"^JDBC: (jdbc:hive2://127\.0\.0\.1:\d+(?:/;ssl=true)?)\n"
+    r"^JDBC: (jdbc:hive2://127\.0\.0\.1:\d+(?:/;\S+)?)\n"
     r"Spark Connect: (sc://(?:127\.0\.0\.1|localhost):\d+)$",
     re.MULTILINE,
 )

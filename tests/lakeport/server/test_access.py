@@ -8,6 +8,7 @@ import pytest
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from lakeport.server.access import Access, KeyStore, check_settings, secret, user_tokens
+from lakeport.server.kerberos import KerberosSettings, kerberos_settings
 from lakeport.server.password_file import PasswordFile
 from lakeport.server.web_tokens import JwtSettings
 from lakeport.shell.main import main
@@ -58,13 +59,38 @@ def test_tokens_of_users(passwords: Path, tmp_path: Path) -> None:
 
 def test_signed_tokens_are_tokens_of_users(passwords: Path) -> None:
     jwt = JwtSettings("HMAC", "c2VjcmV0", None, None, "sub")
-    given = Access(PasswordFile(passwords), jwt=jwt)
-    assert given.has_authentication
-    assert "c2VjcmV0" not in repr(given)
+    for given in (Access(PasswordFile(passwords), jwt=jwt), Access(jwt=jwt)):
+        assert given.has_authentication
+        assert given.checks_passwords
+        assert "c2VjcmV0" not in repr(given)
     with pytest.raises(NotSupportedError, match="a token of all and tokens of users"):
         Access(PasswordFile(passwords), TOKEN, jwt=jwt)
-    with pytest.raises(NotSupportedError, match="expected --password-file"):
-        Access(jwt=jwt)
+
+
+def test_tickets_take_the_place_of_passwords(passwords: Path) -> None:
+    kerberos = KerberosSettings("hive/host@REALM", passwords)
+    jwt = JwtSettings("HMAC", "c2VjcmV0", None, None, "sub")
+    for given in (Access(user_tokens={TOKEN: "alice"}, kerberos=kerberos), Access(jwt=jwt, kerberos=kerberos)):
+        assert given.authenticates_jdbc
+        assert not given.checks_passwords
+        assert given.is_for_other_machines
+    with pytest.raises(NotSupportedError, match="expected --connect-token-file"):
+        Access(kerberos=kerberos)
+    with pytest.raises(NotSupportedError, match="JDBC has passwords and Kerberos"):
+        Access(PasswordFile(passwords), TOKEN, kerberos=kerberos)
+    for name in ("hive", "hive@REALM", "hive/host", "hive/host@"):
+        with pytest.raises(InvalidArgumentError, match="expected SERVICE/HOST@REALM"):
+            KerberosSettings(name, passwords)
+    with pytest.raises(InvalidArgumentError, match="does not exist; expected a file that ktadd"):
+        KerberosSettings("hive/host@REALM", passwords.with_name("missing"))
+
+
+def test_java_knows_the_realms_that_python_knows() -> None:
+    options, config = "spark.driver.extraJavaOptions", {"KRB5_CONFIG": "/etc/of.conf"}
+    assert kerberos_settings({options: "-Xss4m"}, config)[options] == "-Xss4m -Djava.security.krb5.conf=/etc/of.conf"
+    own = {options: "-Djava.security.krb5.conf=/etc/own.conf"}
+    assert options not in kerberos_settings(own, config)
+    assert options not in kerberos_settings({}, {})
 
 
 def test_other_machines_need_tls(passwords: Path, tmp_path: Path) -> None:
@@ -98,9 +124,11 @@ def test_settings_that_get_around_it() -> None:
 
 def test_the_command_refuses_half_of_it(passwords: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["server", "--password-file", str(passwords)]) == 1
-    assert "[SERVER_WITHOUT_AUTHENTICATION] JDBC has passwords" in capsys.readouterr().err
+    assert "[SERVER_WITHOUT_AUTHENTICATION] JDBC has authentication" in capsys.readouterr().err
     assert main(["server", "--keystore", str(passwords)]) == 1
     assert "--keystore: expected --keystore-password-file, or LAKEPORT_KEYSTORE_PASSWORD" in capsys.readouterr().err
+    assert main(["server", "--kerberos-keytab", str(passwords)]) == 1
+    assert "expected both of --kerberos-principal and --kerberos-keytab" in capsys.readouterr().err
     token = passwords.with_name("token")
     token.write_text(TOKEN, "utf-8")
     given = ["--password-file", str(passwords), "--connect-token-file", str(token)]

@@ -49,7 +49,8 @@ def ruled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     catalogs = folder / "warehouse" / "catalogs"
     catalogs.mkdir(parents=True)
     place = f"hive.metastore=embedded\nhive.metastore.embedded.path={folder}/warehouse/metastore.db\n"
-    (catalogs / "granted.properties").write_text(f"connector.name=hive\nhive.security=sql-standard\n{place}")
+    admin = "hive.metastore.embedded.users-in-admin-role=admin\n"
+    (catalogs / "granted.properties").write_text(f"connector.name=hive\nhive.security=sql-standard\n{place}{admin}")
     rules = folder / "rules.json"
     rules.write_text(json.dumps(_RULES))
     (folder / "warehouse" / "access-control.properties").write_text(
@@ -73,6 +74,40 @@ def put_grants_and_view(file: Path) -> None:
         metastore.grants.grant_role(RoleGrant("readers", Principal.user("ann")), root)
         labels = SchemaTableName("sales", "labels")
         metastore.grants.grant_table_privileges([PrivilegeGrant(labels, Privilege.SELECT, readers, root)])
+
+
+def test_clients_grant_and_revoke(spark: SparkSession, ruled: RunningServer) -> None:
+    admin, eve = Client(spark, ruled.url, "admin"), Client(spark, ruled.url, "eve")
+    query = "SELECT id FROM granted.sales.labels WHERE id < 2"
+    assert "Access Denied" in eve.error(query)
+    admin.rows("USE granted.sales")
+    assert "Access Denied" in admin.error("CREATE ROLE clerks")
+    admin.rows("SET ROLE admin")
+    assert admin.rows("CREATE ROLE clerks") == []
+    admin.rows("/* it's for all; */ -- of them\n grant SELECT ON labels TO ROLE clerks")
+    admin.rows("GRANT clerks TO eve IN granted")
+    assert {("clerks",), ("readers",)} <= {*admin.rows("SHOW ROLES IN granted")}
+    assert [row[2:8] for row in admin.rows("SHOW GRANTS ON granted.sales.labels") if row[2] == "clerks"] == [
+        ("clerks", "ROLE", "granted", "sales", "labels", "SELECT")
+    ]
+    assert eve.rows(query) == [("1",)]
+    assert "Access Denied" in eve.error("GRANT SELECT ON granted.sales.labels TO bob")
+    assert connect_rows(ruled, "SHOW ROLE GRANTS IN granted", "eve") == [["clerks"], ["public"]]
+    admin.rows("REVOKE SELECT ON labels FROM ROLE clerks")
+    assert "Access Denied" in eve.error(query)
+    admin.rows("DROP ROLE clerks IN granted")
+    for client in (admin, eve):
+        client.java.close()
+
+
+def test_other_statements_are_those_of_spark(spark: SparkSession, ruled: RunningServer) -> None:
+    admin = Client(spark, ruled.url, "admin")
+    assert "INVALID_STATEMENT_OR_CLAUSE" in admin.error("GRANT SELECT ON spark_catalog.default.roles TO bob")
+    assert "is not understood" in admin.error("GRANT SELECT granted.sales.labels TO bob")
+    assert "has no grants and roles" in admin.error("SHOW ROLES IN hive")
+    assert admin.rows("SHOW TABLES IN hive.sales LIKE 'roles'") == []
+    assert admin.rows("SELECT 'GRANT role'") == [("GRANT role",)]
+    admin.java.close()
 
 
 def test_each_client_of_jdbc_is_its_user(spark: SparkSession, ruled: RunningServer) -> None:

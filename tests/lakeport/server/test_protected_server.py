@@ -13,7 +13,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from tests.lakeport.server.clients import Client, RunningServer, running_server
+from tests.lakeport.server.clients import Client, RunningServer, read, running_server
 from tests.lakeport.server.test_password_file import BCRYPT, SHA1
 from tests.lakeport.server.test_web_tokens import HMAC_KEY, claims, hs256
 from tests.paths import PROJECT
@@ -91,6 +91,31 @@ def test_others_do_not(spark: SparkSession, protected: Protected, user: str, pas
     said = refusal(spark, protected.jdbc, user, password)
     assert "Error validating the login" in said or "user or password is wrong" in said
     assert "user123" not in protected.server.log.read_text("utf-8")
+
+
+def test_others_come_in_after_a_call_in_the_same_thread(spark: SparkSession, protected: Protected) -> None:
+    """What tools ask about functions and types runs in the thread of the connection, which serves the next one."""
+    for _ in range(3):
+        client = Client(spark, protected.jdbc, "alice", "password")
+        assert read(client.java.getMetaData().getFunctions(None, None, "upp%"))
+        assert read(client.java.getMetaData().getTypeInfo())
+        client.java.close()
+
+
+def test_a_signed_token_is_a_password_of_its_user(spark: SparkSession, protected: Protected) -> None:
+    others = [
+        ("alice", hs256(claims(sub="frank"))),
+        ("frank", hs256(claims(sub="frank", exp=1))),
+        ("frank", hs256(claims(sub="frank")) + "x"),
+        # Hive would take it for frank.
+        ("frank@other", hs256(claims(sub="frank@other"))),
+    ]
+    for user, token in others * 3:
+        assert "Error validating the login" in refusal(spark, protected.jdbc, user, token)
+    for user, password in (("frank", hs256(claims(sub="frank"))), ("alice", "password")):
+        client = Client(spark, protected.jdbc, user, password)
+        assert client.rows("SELECT current_user()") == [(user,)]
+        client.java.close()
 
 
 def test_a_user_is_no_other(spark: SparkSession, protected: Protected) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -20,6 +21,7 @@ from lakeport.spark.bridge.jvm import Jvm
 __all__ = [
     "PACKAGE",
     "class_jar",
+    "define_class",
     "findable",
     "first_line",
     "function",
@@ -32,6 +34,7 @@ __all__ = [
 PACKAGE = "lakeport.spark."
 
 _log = logging.getLogger(__name__)
+_DEFINER = "ClassBeside"
 _SWITCH = "LAKEPORT_JAVA_ADAPTERS"
 _APPLICATION_LOADERS = ("MutableURLClassLoader", "ChildFirstURLClassLoader")
 
@@ -83,6 +86,24 @@ def publish_class(jvm: Jvm, jar: Path, name: str) -> JavaObject:
         raise FileNotFoundError("this Spark has no class loader of the application; start it by spark-submit")
     found.addURL(jvm.cls("java.io.File")(str(jar)).toURI().toURL())
     return found.loadClass(PACKAGE + name)
+
+
+def define_class(jvm: Jvm, name: str, beside: str) -> JavaObject:
+    """A class of a source in the package and the class loader of another, where any thread finds it by its name.
+
+    Args:
+        jvm: The JVM.
+        name: Of the source and of the class, which may have no others in it.
+        beside: Full name of the other class.
+    """
+    other, full = jvm.cls("java.lang.Class").forName(beside), f"{beside.rpartition('.')[0]}.{name}"
+    try:
+        return other.getClassLoader().loadClass(full)
+    except Py4JError:
+        with zipfile.ZipFile(class_jar(jvm, name, source(name))) as jar:
+            code = jar.read(full.replace(".", "/") + ".class")
+        made = load_class(jvm, class_jar(jvm, _DEFINER, source(_DEFINER)), _DEFINER)
+        return jvm.items(made.getConstructors())[0].newInstance(jvm.array("java.lang.Object", [])).apply(other, code)
 
 
 def shared_constructor(jvm: Jvm, name: str) -> JavaObject:

@@ -35,6 +35,8 @@ class Fixed(CatalogContent):
         (None, "anything", True),
         ("", "anything", True),
         ("%", "anything", True),
+        (".*", "anything", True),
+        (".+", "anything", True),
         ("sales", "sales", True),
         ("SALES", "sales", True),
         ("sale", "sales", False),
