@@ -1,4 +1,4 @@
-"""Queries of TPC-H with statistics of columns for Spark's optimizer and without, and a join by buckets.
+"""Queries of TPC-H, and joins as TPC-DS has them, planned by statistics of columns and without; a join by buckets.
 
 Tables are Parquet at scale 1, whose statistics ``ANALYZE TABLE`` has put into the metastore. Both plans take turns in
 one session; answers are compared. ``--folder`` keeps the tables for the next run, ``--parts`` chooses what is run.
