@@ -37,7 +37,7 @@ from connectors.toolkit.storage.byte_source import MemorySource
 
 __all__ = ["PART_BYTES", "POSITION", "read_data_block", "read_data_block_parts", "read_data_blocks"]
 
-PART_BYTES = 32 << 20
+PART_BYTES = 8 << 20
 """Bytes of an Avro block that are decoded at once by ``read_data_block_parts``."""
 
 AVRO_BLOCK_VERSIONS = (1, 2, 3)
