@@ -20,7 +20,7 @@ from lakeport.planning.long_lists import shortened
 def test_every_value_stays(values: set[int], nulls: bool, negated: bool, most: int) -> None:
     listed = ValueSet.of(pa.int64(), values)
     asked = Domain(listed.complement() if negated else listed, nulls)
-    [found] = (shortened(TupleDomain({"a": asked}), most).domains or {}).values()
+    found = (shortened(TupleDomain({"a": asked}), most).domains or {}).get("a", Domain.all(pa.int64()))
     assert found.contains(asked)
     assert found.null_allowed == nulls
     ranges = found.values.ranges()
