@@ -153,6 +153,7 @@ from connector_spi.predicate import (
     conjuncts,
     may_be_true,
     normalize,
+    prefix_domain,
     reference_domain,
     references,
 )
@@ -377,6 +378,7 @@ __all__ = [
     "offset_text",
     "parse_name",
     "parse_properties",
+    "prefix_domain",
     "quote_identifier",
     "reference_domain",
     "references",

@@ -85,6 +85,20 @@ class Connector(ABC):
         """What ``SET spark.lakeport.<catalog>.<property>`` may set."""
         return ()
 
+    def with_credentials(self, credentials: tuple[tuple[str, str], ...]) -> Connector:
+        """The same catalog as a user reaches it who gives credentials along; by default nothing is made of them.
+
+        What is made is not shut down: it lives on what this connector owns. It must not share with this one, nor with
+        that of other credentials, anything that was read with them.
+
+        Args:
+            credentials: ``Identity.extra_credentials``, by name; there may be names for other connectors.
+
+        Raises:
+            InvalidPropertyError: They do not fit together. The message must show no value.
+        """
+        return self
+
     def shutdown(self) -> None:
         """Frees connections, threads and files; called once, when the catalog is dropped or the engine ends."""
 

@@ -76,6 +76,11 @@ class ConnectorMetadata(ABC, Generic[TableT_co]):
     returning new handles makes the engine raise InternalError.
     """
 
+    @property
+    def most_filter_values(self) -> int:
+        """How many values of a column ``apply_filter`` is offered; longer lists come as half as many ranges."""
+        return 1000
+
     @abstractmethod
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
         """All schemas, sorted."""

@@ -1,4 +1,4 @@
-"""Access control and groups from files beside the catalogs: ``etc/access-control.properties``, as in Trino."""
+"""Access control, groups and credentials from files beside the catalogs, such as ``etc/access-control.properties``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from catalog.access_control.built_in import AllowAllAccessControl, ReadOnlyAccessControl
+from catalog.access_control.credential_file import FileCredentials
 from catalog.access_control.file_access_control import FileAccessControl
 from catalog.access_control.group_file import FileGroupProvider
 from catalog.access_control.security import Security
@@ -16,10 +17,16 @@ from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import PropertyMetadata, duration_property, string_property
 from connector_spi.security import GroupProvider, SystemAccessControl
 
-__all__ = ["ACCESS_CONTROL_PROPERTIES", "GROUP_PROVIDER_PROPERTIES", "load_security"]
+__all__ = [
+    "ACCESS_CONTROL_PROPERTIES",
+    "CREDENTIAL_PROVIDER_PROPERTIES",
+    "GROUP_PROVIDER_PROPERTIES",
+    "load_security",
+]
 
 _CONTROL, _CONTROL_FILE = "access-control.name", "access-control.properties"
 _GROUPS, _GROUPS_FILE = "group-provider.name", "group-provider.properties"
+_CREDENTIALS, _CREDENTIALS_FILE = "credential-provider.name", "credential-provider.properties"
 _CONTROLS = ("allow-all", "file", "read-only")
 
 RULES_FILE = string_property(
@@ -37,14 +44,19 @@ GROUP_FILE = string_property("file.group-file", "File with lines ``group:user,us
 GROUP_REFRESH_PERIOD = duration_property(
     "file.refresh-period", "The file is read again after this.", default=5.0, minimum=0.001
 )
+CREDENTIAL_FILE = string_property(
+    "file.credential-file", "File with what each user reaches storage with, JSON; its owner's alone.", required=True
+)
 ACCESS_CONTROL_PROPERTIES: Sequence[PropertyMetadata[object]] = (RULES_FILE, JSON_POINTER, REFRESH_PERIOD)
 """Of ``access-control.name=file``."""
 GROUP_PROVIDER_PROPERTIES: Sequence[PropertyMetadata[object]] = (GROUP_FILE, GROUP_REFRESH_PERIOD)
 """Of ``group-provider.name=file``."""
+CREDENTIAL_PROVIDER_PROPERTIES: Sequence[PropertyMetadata[object]] = (CREDENTIAL_FILE, GROUP_REFRESH_PERIOD)
+"""Of ``credential-provider.name=file``."""
 
 
 def load_security(folder: Path) -> Security:
-    """What the files of a directory say; without them everything is allowed, and no one is in a group.
+    """What the files of a directory say; without them everything is allowed, no one is in a group or has credentials.
 
     Raises:
         InvalidPropertyError: A file is not understood. Nothing opens then.
@@ -54,7 +66,10 @@ def load_security(folder: Path) -> Security:
     if control is not None:
         found = replace(found, access_control=_access_control(control))
     groups = load_named_config(folder / _GROUPS_FILE, _GROUPS, ("file",))
-    return found if groups is None else replace(found, groups=_group_provider(groups))
+    if groups is not None:
+        found = replace(found, groups=_group_provider(groups))
+    credentials = load_named_config(folder / _CREDENTIALS_FILE, _CREDENTIALS, ("file",))
+    return found if credentials is None else replace(found, credentials=_credentials(credentials))
 
 
 def _access_control(config: CatalogConfig) -> SystemAccessControl:
@@ -71,3 +86,8 @@ def _access_control(config: CatalogConfig) -> SystemAccessControl:
 def _group_provider(config: CatalogConfig) -> GroupProvider:
     values = config.typed_properties(GROUP_PROVIDER_PROPERTIES)
     return FileGroupProvider(Path(values.get(GROUP_FILE)), values.get(GROUP_REFRESH_PERIOD))
+
+
+def _credentials(config: CatalogConfig) -> FileCredentials:
+    values = config.typed_properties(CREDENTIAL_PROVIDER_PROPERTIES)
+    return FileCredentials(Path(values.get(CREDENTIAL_FILE)), values.get(GROUP_REFRESH_PERIOD))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from catalog.access_control.built_in import AllowAllAccessControl
+from catalog.access_control.credential_file import FileCredentials
 from catalog.access_control.group_file import NoGroups
 from catalog.metastore.process_user import process_user
 from connector_spi.security import GroupProvider, Identity, SystemAccessControl
@@ -20,11 +21,13 @@ class Security:
         access_control: Of all catalogs.
         groups: Knows the groups of users.
         own: Who asks where no client does; ``None`` is the user of the process.
+        credentials: Knows what users reach storage with; ``None`` knows nothing.
     """
 
     access_control: SystemAccessControl = field(default_factory=AllowAllAccessControl)
     groups: GroupProvider = field(default_factory=NoGroups)
     own: Identity | None = None
+    credentials: FileCredentials | None = field(default=None, repr=False)
 
     @property
     def is_open(self) -> bool:
@@ -37,9 +40,10 @@ class Security:
         return process_user() if self.own is None else self.own.user
 
     def identity(self, user: str) -> Identity:
-        """A user with the groups that are known of it."""
+        """A user with the groups and credentials that are known of it."""
         groups = self.groups.get_groups(user)
+        credentials = () if self.credentials is None else self.credentials.get(user)
         if self.own is not None and user == self.own.user:
             own = self.own
-            return Identity(user, own.groups | groups, own.roles, own.extra_credentials)
-        return Identity(user, groups)
+            return Identity(user, own.groups | groups, own.roles, own.extra_credentials or credentials)
+        return Identity(user, groups, extra_credentials=credentials)

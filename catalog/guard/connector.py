@@ -105,6 +105,9 @@ class GuardedConnector(Connector):
     def session_properties(self) -> Sequence[PropertyMetadata[object]]:
         return self.guarded.session_properties
 
+    def with_credentials(self, credentials: tuple[tuple[str, str], ...]) -> Connector:
+        return GuardedConnector(self.guarded.with_credentials(credentials), self._checks)
+
     def shutdown(self) -> None:
         self.guarded.shutdown()
 

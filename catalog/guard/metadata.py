@@ -33,6 +33,10 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
         self.metadata = metadata
         self.checks = checks
 
+    @property
+    def most_filter_values(self) -> int:
+        return self.metadata.most_filter_values
+
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
         names = self.metadata.list_schema_names(session)
         shown = self.checks.schemas(session.identity, names)

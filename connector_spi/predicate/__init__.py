@@ -20,6 +20,7 @@ from connector_spi.predicate.expression import (
 )
 from connector_spi.predicate.range import Range
 from connector_spi.predicate.sorted_range_set import SortedRangeSet
+from connector_spi.predicate.text_prefix import prefix_domain
 from connector_spi.predicate.tuple_domain import TupleDomain
 from connector_spi.predicate.unordered_sets import AllOrNoneValueSet, EquatableValueSet
 from connector_spi.predicate.value_set import ValueSet
@@ -50,6 +51,7 @@ __all__ = [
     "conjuncts",
     "may_be_true",
     "normalize",
+    "prefix_domain",
     "reference_domain",
     "references",
 ]

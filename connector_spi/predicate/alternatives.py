@@ -9,6 +9,7 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.predicate.domain import Domain
 from connector_spi.predicate.expression import Call, ColumnReference, ConnectorExpression, Constant, Function
 from connector_spi.predicate.range import Range
+from connector_spi.predicate.text_prefix import prefix_domain
 from connector_spi.predicate.tuple_domain import TupleDomain
 from connector_spi.predicate.value_set import ValueSet
 from connector_spi.predicate.values import Comparability, comparability
@@ -81,6 +82,8 @@ def _domain(call: Call) -> tuple[ColumnHandle, Domain] | None:
         if call.function in (Function.EQUAL, Function.IN):
             present = [value for value in values if value is not None]
             return column.column, Domain.multiple_values(data_type, present)
+        if call.function is Function.STARTS_WITH and isinstance(values[0], str):
+            return column.column, prefix_domain(data_type, values[0])[0]
         if call.function in _RANGES and values[0] is not None:
             ranges = ValueSet.of_ranges(data_type, [_RANGES[call.function](data_type, values[0])])
             return column.column, Domain.create(ranges, False)

@@ -17,6 +17,7 @@ from connector_spi.predicate.expression import (
     Reference,
 )
 from connector_spi.predicate.range import Range
+from connector_spi.predicate.text_prefix import prefix_domain
 from connector_spi.predicate.value_set import ValueSet
 from connector_spi.predicate.values import Comparability, comparability
 
@@ -55,7 +56,8 @@ def reference_domain(expression: ConnectorExpression, *, negated: bool = False) 
         negated: Ask for the values for which it is false.
 
     Returns:
-        ``None`` where no domain says so much: for conditions of several references, and those of parts of texts.
+        ``None`` where no domain says so much: for conditions of several references, and those of ends and parts of
+        texts.
     """
     if not isinstance(expression, Call):
         return None
@@ -103,9 +105,14 @@ def _domain(function: Function, reference: Reference, constants: list[Constant],
         # Beside a NULL the answer is unknown for every value that is not listed.
         unlisted = Domain.multiple_values(data_type, present).complement().intersect(Domain.not_null(data_type))
         return unlisted if len(present) == len(constants) else Domain.none(data_type)
-    if function not in _RANGES:
+    if function is not Function.STARTS_WITH and function not in _RANGES:
         return None
     if not present:
         return Domain.none(data_type)
+    if function is Function.STARTS_WITH:
+        found, is_exact = prefix_domain(data_type, str(present[0]))
+        if negated and not is_exact:
+            return None
+        return found.complement().intersect(Domain.not_null(data_type)) if negated else found
     found = Domain.create(ValueSet.of_ranges(data_type, [_RANGES[function](data_type, present[0])]), False)
     return found.complement().intersect(Domain.not_null(data_type)) if negated else found

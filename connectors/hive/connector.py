@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
@@ -38,6 +39,7 @@ from connectors.hive.config import (
 )
 from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.formats.file_format import FormatSettings
+from connectors.hive.listing.cache import ListingCache, listing_policy
 from connectors.hive.metadata import HiveMetadata
 from connectors.hive.page_source import HivePageSourceProvider
 from connectors.hive.procedures import HiveProcedures
@@ -51,6 +53,7 @@ from connectors.hive.write.sink.page_sink import HivePageSinkProvider
 from connectors.toolkit.caching.cache_state import cache_states
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import storage_options
+from connectors.toolkit.storage.user_credentials import with_credentials
 
 __all__ = ["HiveConnector", "HiveFactory", "HivePlugin"]
 
@@ -65,21 +68,21 @@ class HiveConnector(Connector):
 
     def __init__(self, config: PropertyValues, metastore: Metastore) -> None:
         self._config = config
-        self._files = FileSystem(storage_options(config))
-        settings = FormatSettings(
-            orc_by_name=config.get(ORC_BY_NAME),
-            parquet_by_name=config.get(PARQUET_BY_NAME),
-            parquet_zone=config.get(PARQUET_ZONE),
-            binary_zone=config.get(RCFILE_ZONE),
-            orc_zone=config.get(ORC_ZONE),
-            avro_schema_hosts=tuple(sorted(config.get(HOSTS))),
-        )
-        self._page_source_provider = HivePageSourceProvider(self._files, settings)
-        self._split_manager = HiveSplitManager(config, self._files, self._page_source_provider)
+        self._listings = ListingCache(listing_policy(config))
         self._heartbeats = Heartbeats(metastore.transactions, config.get(HEARTBEAT_INTERVAL))
         self._shared = SharedMetastore(metastore, cache_policy(config))
         self.metastore = self._shared.metastore
         self._security = catalog_security(config, self.metastore)
+        self._reach(FileSystem(storage_options(config)))
+
+    def with_credentials(self, credentials: tuple[tuple[str, str], ...]) -> HiveConnector:
+        """The same catalog; all but what reads storage is shared with it."""
+        options = with_credentials(self._files.options, credentials)
+        if options == self._files.options:
+            return self
+        made = copy.copy(self)
+        made._reach(FileSystem(options))
+        return made
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         policy = SnapshotPolicy(
@@ -129,11 +132,11 @@ class HiveConnector(Connector):
     def _flush(self, schema: str | None, table: str | None) -> int:
         """Drops listings of a table; of all tables, and blocks of files with them, where one is not named."""
         blocks = self._files.forget_blocks() if schema is None else 0
-        return blocks + self._split_manager.listings.flush(schema, table)
+        return blocks + self._listings.flush(schema, table)
 
     @property
     def system_tables(self) -> Sequence[SystemTable]:
-        return self._shared.system_tables(lambda: map(asdict, (self._split_manager.listings.state, *cache_states())))
+        return self._shared.system_tables(lambda: map(asdict, (self._listings.state, *cache_states())))
 
     @property
     def access_control(self) -> ConnectorAccessControl | None:
@@ -150,6 +153,21 @@ class HiveConnector(Connector):
     def shutdown(self) -> None:
         self._heartbeats.close()
         self._shared.close()
+
+    def _reach(self, files: FileSystem) -> None:
+        """Sets all that reads storage."""
+        config = self._config
+        settings = FormatSettings(
+            orc_by_name=config.get(ORC_BY_NAME),
+            parquet_by_name=config.get(PARQUET_BY_NAME),
+            parquet_zone=config.get(PARQUET_ZONE),
+            binary_zone=config.get(RCFILE_ZONE),
+            orc_zone=config.get(ORC_ZONE),
+            avro_schema_hosts=tuple(sorted(config.get(HOSTS))),
+        )
+        self._files = files
+        self._page_source_provider = HivePageSourceProvider(files, settings)
+        self._split_manager = HiveSplitManager(config, files, self._page_source_provider, self._listings)
 
     def _compaction_procedures(self, metastore: Metastore) -> Sequence[Procedure]:
         wait = self._config.get(LOCK_MAX_WAIT)

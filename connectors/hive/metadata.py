@@ -53,6 +53,7 @@ from connectors.hive.transaction import HiveTransaction
 from connectors.hive.transactions.compactions import CompactionsTable
 from connectors.hive.write.insertion import HiveInsertion
 from connectors.toolkit.read.aggregation import aggregated_columns, is_aggregated_by_footers
+from connectors.toolkit.read.pruning import MOST_FILTER_VALUES
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HiveMetadata"]
@@ -236,6 +237,10 @@ class HiveMetadata(
 
     def list_system_table_kinds(self) -> Sequence[str]:
         return (AcidTable.kind, CompactionsTable.kind, PartitionsTable.kind, PropertiesTable.kind)
+
+    @property
+    def most_filter_values(self) -> int:
+        return MOST_FILTER_VALUES
 
     def apply_filter(
         self, session: ConnectorSession, table: HiveTableHandle, constraint: Constraint

@@ -27,7 +27,7 @@ from connectors.hive.config import (
 )
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing.bucket_selection import BucketSelection
-from connectors.hive.listing.cache import ListingCache, listing_policy
+from connectors.hive.listing.cache import ListingCache
 from connectors.hive.listing.file_lister import FileLister
 from connectors.hive.listing.file_splits import Lister, LocationSplits, ScanLocation, SplitLoader
 from connectors.hive.listing.first_rows import FirstRows
@@ -53,16 +53,16 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
         config: The catalog's settings.
         files: Storage.
         pages: Reads footers of files.
-
-    Attributes:
         listings: Cached directory listings.
     """
 
-    def __init__(self, config: PropertyValues, files: FileSystem, pages: PageSourceProvider) -> None:
+    def __init__(
+        self, config: PropertyValues, files: FileSystem, pages: PageSourceProvider, listings: ListingCache
+    ) -> None:
         self._config = config
         self._files = files
         self._pages = pages
-        self.listings = ListingCache(listing_policy(config))
+        self._listings = listings
 
     def get_splits(
         self,
@@ -121,7 +121,7 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
     ) -> Lister:
         if table.snapshot is None:
             recursive = self._config.get(RECURSIVE_DIRECTORIES)
-            plain = FileLister(self._files, recursive, ignore_absent, self.listings)
+            plain = FileLister(self._files, recursive, ignore_absent, self._listings)
             return lambda location, partition: [
                 DataFile(info) for info in plain.data_files(location, table.name, partition)
             ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -42,6 +43,7 @@ from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.caching.cache_state import cache_states
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import storage_options
+from connectors.toolkit.storage.user_credentials import with_credentials
 
 __all__ = ["HudiConnector", "HudiFactory", "HudiPlugin"]
 
@@ -59,9 +61,17 @@ class HudiConnector(Connector):
         self._shared = SharedMetastore(metastore, cache_policy(config))
         self._metastore = self._shared.metastore
         self._security = catalog_security(config, self._metastore)
-        self._files = FileSystem(storage_options(config))
         self._pool = ThreadPoolExecutor(config.get(SPLIT_LOADER_PARALLELISM), thread_name_prefix="hudi-splits")
-        self._split_manager = HudiSplitManager(self._pool, MissingPartitions(self._shared.reads_of, self._files))
+        self._reach(FileSystem(storage_options(config)))
+
+    def with_credentials(self, credentials: tuple[tuple[str, str], ...]) -> HudiConnector:
+        """The same catalog; all but what reads storage is shared with it."""
+        options = with_credentials(self._files.options, credentials)
+        if options == self._files.options:
+            return self
+        made = copy.copy(self)
+        made._reach(FileSystem(options))
+        return made
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         transaction = HudiTransaction(self._files, self._pool, session.get(PLANNING_CACHE))
@@ -111,6 +121,11 @@ class HudiConnector(Connector):
     def describe(self) -> Mapping[str, str]:
         """What the catalog is connected to, for ``lakeport catalogs check``."""
         return self._shared.describe()
+
+    def _reach(self, files: FileSystem) -> None:
+        """Sets all that reads storage."""
+        self._files = files
+        self._split_manager = HudiSplitManager(self._pool, MissingPartitions(self._shared.reads_of, files))
 
     def _flush(self, schema: str | None, table: str | None) -> int:
         """Drops what planning has kept of a table; of all tables, and blocks of files, where one is not named."""

@@ -48,6 +48,7 @@ from connectors.hudi.streaming import batch_handle, initial_offset, latest_offse
 from connectors.hudi.system_tables import SYSTEM_TABLES, TableOnStorage
 from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.read.aggregation import aggregated_columns, is_aggregated_by_footers
+from connectors.toolkit.read.pruning import MOST_FILTER_VALUES
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HudiMetadata"]
@@ -211,6 +212,10 @@ class HudiMetadata(MetastoreDefinitions, ConnectorMetadata):
 
     def list_system_table_kinds(self) -> Sequence[str]:
         return sorted(SYSTEM_TABLES)
+
+    @property
+    def most_filter_values(self) -> int:
+        return MOST_FILTER_VALUES
 
     def apply_filter(
         self, session: ConnectorSession, table: TableHandle, constraint: Constraint

@@ -16,6 +16,7 @@ from connector_spi.optional.top_n import SortItem, SupportsTopN
 from connector_spi.predicate import ConnectorExpression, Constraint, TupleDomain
 from connector_spi.predicate.expression import references
 from connector_spi.splits import ScanSummary, SplitSource
+from lakeport.planning.long_lists import shortened
 from lakeport.plugin_errors import table_words
 from lakeport.transactions.statement import CatalogAccess
 
@@ -23,8 +24,6 @@ __all__ = ["PlannedSplits", "ScanPlan", "needs_connector", "plan_native_splits",
 
 _LOG = logging.getLogger(__name__)
 _MAX_ROUNDS = 8
-_DOMAIN_VALUES = 1000
-"""Longer IN lists become a range before they travel to every task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +70,13 @@ class ScanPlan:
     def with_filter(self, constraint: Constraint) -> ScanPlan:
         """Offers a filter until the connector says that nothing changes.
 
-        Of very long lists the ranges that span them are offered; the lists themselves remain to be checked.
+        Of very long lists ranges that hold them are offered; the lists themselves remain to be checked.
 
         Raises:
             InternalError: The connector keeps changing its handle.
         """
-        asked, offered = constraint.summary, constraint.summary.simplify(_DOMAIN_VALUES)
+        asked = constraint.summary
+        offered = shortened(asked, self.access.metadata.most_filter_values)
         plan = replace(self, pushed=self.pushed.intersect(offered))
         if offered.is_none or (offered.is_all and not constraint.expressions):
             return replace(plan, remaining=self.remaining.intersect(asked))

@@ -14,11 +14,13 @@ from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
 from lakeport.spark.bridge.compiled.java_classes import class_jar, first_line, load_class, source
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.catalog_map import share_catalogs
+from lakeport.spark.bridge.session_settings import read_statement_settings
+from lakeport.spark.catalog_map import names_of_statements, share_catalogs
 
 __all__ = ["served_session"]
 
 _CLASS = "ServedSession"
+_NO_SETTINGS = "spark.lakeport.none."
 
 
 class NewSessionProxy(Proxy):
@@ -41,6 +43,30 @@ class NewSessionProxy(Proxy):
         share_catalogs(self._jvm, self._registry, session)
 
 
+class ShownCatalogsProxy(Proxy):
+    """Chooses what ``SHOW CATALOGS`` lists to the client of a thread.
+
+    Args:
+        jvm: The JVM.
+        registry: The catalogs; others, such as Spark's own, are shown to all.
+    """
+
+    class Java:
+        implements: ClassVar[list[str]] = ["java.util.function.BiFunction"]
+
+    def __init__(self, jvm: Jvm, registry: CatalogRegistry) -> None:
+        super().__init__(jvm)
+        self._registry = registry
+
+    def _called_in_words(self, name: str, words: str) -> str:
+        """Those of the names, one a line, that are shown."""
+        security, known = self._registry.security, self._registry.names()
+        user = read_statement_settings(self._jvm, _NO_SETTINGS).user
+        identity = security.identity(security.own_user if user is None else user)
+        hidden = {*known} - {*security.access_control.filter_catalogs(identity, known)} | names_of_statements()
+        return "\n".join(name for name in words.split("\n") if name not in hidden)
+
+
 def served_session(jvm: Jvm, spark: SparkSession, registry: CatalogRegistry) -> JavaObject:
     """A Java session whose ``newSession()`` has the catalogs.
 
@@ -54,7 +80,8 @@ def served_session(jvm: Jvm, spark: SparkSession, registry: CatalogRegistry) -> 
     """
     try:
         made = load_class(jvm, class_jar(jvm, _CLASS, source(_CLASS)), _CLASS)
-        given = [spark._jsparkSession, jvm.empty_map, NewSessionProxy(jvm, registry)]
+        proxies = (NewSessionProxy(jvm, registry), ShownCatalogsProxy(jvm, registry))
+        given = [spark._jsparkSession, jvm.empty_map, *proxies]
         return jvm.items(made.getConstructors())[0].newInstance(jvm.array("java.lang.Object", given))
     except Py4JError as error:
         raise NotSupportedError(

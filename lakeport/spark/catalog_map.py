@@ -23,6 +23,7 @@ __all__ = [
     "catalog_map",
     "drop_for_statement",
     "keep_catalogs",
+    "names_of_statements",
     "share_catalogs",
     "used_by_statement",
 ]
@@ -87,6 +88,11 @@ def add_for_statement(jvm: Jvm, statement: Statement, made: Mapping[str, JavaObj
     added = _of_statements.setdefault(statement.query_id, _Added(statement, time.monotonic(), []))
     added.places += [(catalogs, name) for name in made]
     CLEANUP.after(_HELD_SECONDS, partial(_expire, statement.query_id))
+
+
+def names_of_statements() -> frozenset[str]:
+    """Names of the catalogs that are there for one statement."""
+    return frozenset(name for added in list(_of_statements.values()) for _, name in list(added.places))
 
 
 def used_by_statement(query_id: str) -> None:

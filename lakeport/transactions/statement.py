@@ -210,7 +210,9 @@ class Statement:
                     on_read=self._on_read,
                     query_id=self.query_id,
                 )
-                found._identity = replace(found._identity, for_others=True)
+                # Storage is reached by who reads, as the metastore is: the transactions are shared.
+                credentials = self._identity.extra_credentials
+                found._identity = replace(found._identity, for_others=True, extra_credentials=credentials)
                 found.observer, found.on_scan = self.observer, self.on_scan
                 self._of_owners[owner] = found
             return found
@@ -296,6 +298,8 @@ class Statement:
         else:
             properties = dict(redirection.properties)
             connector = self._registry.sibling(catalog, redirection.connector_name, properties)
+        if self._identity.extra_credentials:
+            connector = connector.with_credentials(self._identity.extra_credentials)
         session, engine = self._session(catalog, connector, redirection is not None)
         return _MetCatalog(connector, session, engine)
 

@@ -17,7 +17,7 @@ from connector_spi.properties import (
     string_list_property,
 )
 from connectors.toolkit.caching.cache_state import CacheState
-from connectors.toolkit.storage.filesystem import FileInfo
+from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 
 __all__ = ["LISTING_PROPERTIES", "ListingCache", "ListingPolicy", "listing_policy"]
 
@@ -62,8 +62,8 @@ def listing_policy(config: PropertyValues) -> ListingPolicy:
 
 _FILE_BYTES = 400
 
-_Key = tuple[SchemaTableName, str, bool]
-"""Table, directory, and whether subdirectories are listed."""
+_Key = tuple[SchemaTableName, FileSystem, str, bool]
+"""Table, storage with what it is reached by, directory, and whether subdirectories are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,18 @@ class ListingCache:
         self._files = 0
         self._flushes = self._hits = self._misses = self._evictions = 0
 
-    def list(
-        self, table: SchemaTableName, location: str, recursive: bool, read: Callable[[], list[FileInfo]]
-    ) -> list[FileInfo]:
-        """The listing of a directory: the cached one, or what ``read`` returns."""
+    def list(self, files: FileSystem, table: SchemaTableName, location: str, recursive: bool) -> list[FileInfo]:
+        """The listing of a directory: the cached one, or a new one.
+
+        Args:
+            files: Lists it; with other credentials it gets nothing of what is cached.
+            table: Whose it is.
+            location: The directory.
+            recursive: Whether subdirectories are listed, too.
+        """
         if not self._policy.covers(table):
-            return read()
-        key = (table, location, recursive)
+            return files.list(location, recursive)
+        key = (table, files, location, recursive)
         with self._lock:
             flushes = self._flushes
             kept = self._kept.get(key)
@@ -104,7 +109,7 @@ class ListingCache:
                 return list(kept.infos)
             self._misses += 1
         asked = self._clock()
-        infos = read()
+        infos = files.list(location, recursive)
         with self._lock:
             if flushes != self._flushes:
                 # A listing made before a flush may lack files written since.

@@ -41,7 +41,7 @@ class FileLister:
             NotSupportedError: The location has the layout of a transactional table.
         """
         try:
-            found = self.cache.list(table, location, self.recursive, lambda: self.files.list(location, self.recursive))
+            found = self.cache.list(self.files, table, location, self.recursive)
         except FileMissingError as error:
             if self.ignore_absent:
                 return []

@@ -6,7 +6,7 @@ Executor side.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,9 +60,10 @@ class FilterColumns:
 
     def __init__(self, columns: Sequence[ColumnHandle], predicate: TupleDomain[ColumnHandle]) -> None:
         domains = dict(predicate.domains or {})
-        self._domains = {column: domains[column] for column in columns if _can_mask(domains.get(column))}
-        self.first = tuple(column for column in columns if column in self._domains)
-        self.rest = tuple(column for column in columns if column not in self._domains)
+        # A list of many values is made an array once.
+        self._tests = {column: _test(domains[column]) for column in columns if _can_mask(domains.get(column))}
+        self.first = tuple(column for column in columns if column in self._tests)
+        self.rest = tuple(column for column in columns if column not in self._tests)
         self._parts = self._rows = self._kept = 0
 
     @property
@@ -80,7 +81,7 @@ class FilterColumns:
 
     def mask(self, arrays: Mapping[str, pa.Array]) -> pa.BooleanArray | None:
         """Which rows pass, by the columns ``first`` in the table's types; ``None`` without such columns."""
-        masks = [domain_mask(arrays[column.name], self._domains[column]) for column in self.first]
+        masks = [self._tests[column](arrays[column.name]) for column in self.first]
         return functools.reduce(pc.and_, masks) if masks else None
 
 
@@ -91,13 +92,7 @@ def domain_mask(array: pa.Array, domain: Domain) -> pa.BooleanArray:
         array: Of the domain's type.
         domain: Not of a nested type.
     """
-    if domain.values.is_none:
-        present = pa.repeat(pa.scalar(False), len(array))
-    elif domain.values.is_all:
-        present = array.is_valid()
-    else:
-        present = _present(array, domain)
-    return pc.or_(present, array.is_null()) if domain.null_allowed else present
+    return _test(domain)(array)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +205,27 @@ def _can_mask(domain: Domain | None) -> bool:
     return domain.values.is_none or domain.values.is_all or domain.values.ranges() is not None
 
 
-def _present(array: pa.Array, domain: Domain) -> pa.BooleanArray:
-    floating = pa.types.is_floating(domain.type)
-    discrete = None if floating else domain.values.discrete_values()
+def _test(domain: Domain) -> Callable[[pa.Array], pa.BooleanArray]:
+    """Whether each value may be in a domain; never NULL."""
+    test = _present(domain)
+    return (lambda array: pc.or_(test(array), array.is_null())) if domain.null_allowed else test
+
+
+def _present(domain: Domain) -> Callable[[pa.Array], pa.BooleanArray]:
+    if domain.values.is_none:
+        return lambda array: pa.repeat(pa.scalar(False), len(array))
+    if domain.values.is_all:
+        return lambda array: array.is_valid()
+    discrete = None if pa.types.is_floating(domain.type) else domain.values.discrete_values()
     if discrete is not None:
-        return pc.is_in(array, value_set=pa.array(list(discrete), domain.type))
+        return functools.partial(pc.is_in, value_set=pa.array(list(discrete), domain.type))
     ranges = domain.values.ranges() or ()
     if len(ranges) > _MANY_RANGES:
         ranges = (ranges[0].span(ranges[-1]),)
+    return functools.partial(_in_ranges, ranges=ranges, floating=pa.types.is_floating(domain.type))
+
+
+def _in_ranges(array: pa.Array, ranges: Sequence[Range], floating: bool) -> pa.BooleanArray:
     found = functools.reduce(pc.or_, [_in_range(array, one) for one in ranges])
     if floating:
         # Spark's NaN is above all numbers, Arrow's is in no order.

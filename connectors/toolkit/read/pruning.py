@@ -12,7 +12,10 @@ from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import Domain, Range, TupleDomain, Value, ValueSet
 from connector_spi.scan_counters import count, is_counting
 
-__all__ = ["ColumnBounds", "count_parts", "may_match"]
+__all__ = ["MOST_FILTER_VALUES", "ColumnBounds", "count_parts", "may_match"]
+
+MOST_FILTER_VALUES = 10_000
+"""Of a filter of a table of files: bounds are looked up in them, and they travel to each task."""
 
 
 @dataclass(frozen=True, slots=True)

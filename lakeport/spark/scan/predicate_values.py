@@ -9,7 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
-from connector_spi.predicate import Domain, Range, Value, ValueSet
+from connector_spi.predicate import Domain, Range, Value, ValueSet, prefix_domain
 from lakeport.spark.tasks.row_predicate import Comparison, InList, NullTest, RowPredicate, TextTest
 
 __all__ = ["NO_LITERAL", "column_domain", "python_literal", "row_predicate"]
@@ -60,7 +60,7 @@ def column_domain(name: str, data_type: pa.DataType, values: list[object]) -> tu
     if len(values) != 1:
         return None, False
     if name == "STARTS_WITH":
-        return _starts_with(data_type, values[0])
+        return prefix_domain(data_type, values[0]) if isinstance(values[0], str) else (None, False)
     if name in _COMPARISONS:
         return _compare(name, data_type, values[0])
     return None, False
@@ -100,20 +100,6 @@ def _in(data_type: pa.DataType, values: list[object]) -> tuple[Domain, bool]:
     present = [value for value in values if isinstance(value, Value)]
     # "a IN (1, NULL)" is never false: its negation is true for no row, which a domain could not say.
     return Domain.multiple_values(data_type, present), len(present) == len(values)
-
-
-def _starts_with(data_type: pa.DataType, prefix: object) -> tuple[Domain | None, bool]:
-    if not isinstance(prefix, str):
-        return None, False
-    last = next((i for i in range(len(prefix) - 1, -1, -1) if ord(prefix[i]) < 0x10FFFF), None)
-    if last is None:
-        return Domain.not_null(data_type), False
-    following = ord(prefix[last]) + 1
-    # Surrogates are no characters, so the next one after U+D7FF is U+E000.
-    following = 0xE000 if 0xD800 <= following <= 0xDFFF else following
-    high = prefix[:last] + chr(following)
-    values = ValueSet.of_ranges(data_type, [Range.between(data_type, prefix, True, high, False)])
-    return Domain.create(values, False), last == len(prefix) - 1
 
 
 def _compare(name: str, data_type: pa.DataType, value: object) -> tuple[Domain | None, bool]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -252,6 +254,32 @@ def test_configuration_beside_the_catalogs(tmp_path: Path) -> None:
     assert found.identity("alice").groups == {"finance", "hr"}
     assert found.identity("carl").groups == frozenset()
     assert not may(found.access_control.check_can_select_from_columns, ALICE, ORDERS, [])
+
+
+def test_credentials_of_users(tmp_path: Path) -> None:
+    file = tmp_path / "credentials.json"
+    file.touch(0o600)
+    file.write_text('{"alice": {"s3.aws-secret-key": "hush", "s3.aws-access-key": "a"}, "bob": {}}')
+    (tmp_path / "credential-provider.properties").write_text(
+        f"credential-provider.name=file\nfile.credential-file={file}\nfile.refresh-period=1ms\n"
+    )
+    found = load_security(tmp_path)
+    given = (("s3.aws-access-key", "a"), ("s3.aws-secret-key", "hush"))
+    assert found.identity("alice").extra_credentials == given
+    assert found.identity("bob").extra_credentials == found.identity("carl").extra_credentials == ()
+    assert "hush" not in repr(found)
+    own = replace(found, own=Identity("alice", extra_credentials=(("s3.aws-access-key", "b"),)))
+    assert own.identity("alice").extra_credentials == (("s3.aws-access-key", "b"),)
+    for broken in ('{"alice": "hush"}', '{"alice": {"a": 1}}', '{"alice": {"a": "hush", "a": "b"}}', "hush"):
+        file.write_text(broken)
+        time.sleep(0.002)
+        with pytest.raises(InvalidPropertyError, match="is not understood") as refused:
+            found.identity("alice")
+        assert "hush" not in str(refused.value)
+        assert refused.value.__cause__ is None
+    file.chmod(0o640)
+    with pytest.raises(InvalidPropertyError, match="chmod 600"):
+        load_security(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,14 @@ def test_an_or_over_columns_has_an_alternative_for_each() -> None:
     assert alternatives([either, equal(A, 2)]) == (TupleDomain({A.column: other, B.column: other}),)
 
 
+def test_the_start_of_a_text_is_a_range() -> None:
+    text = ColumnReference(ColumnHandle("t", pa.string()))
+    starts = Call(Function.STARTS_WITH, (text, Constant("ab", pa.string())))
+    [one, _] = alternatives([Call(Function.OR, (starts, equal(A, 1)))])
+    texts = ("ab", "abc", "ab\U0010ffff", "aa", "ac", "a", "", None)
+    assert [fits({"t": value}, one) for value in texts] == [True, True, True, False, False, False, False, False]
+
+
 def test_what_is_never_true_has_none_and_what_is_unknown_all() -> None:
     assert alternatives([equal(A, None)]) == ()
     assert alternatives([]) == (TupleDomain.all(),)

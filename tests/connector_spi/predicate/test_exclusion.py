@@ -32,7 +32,7 @@ _ROWS = pa.table(
     }
 )
 _WHOLE = pa.table({name: _ROWS[name] for name in ("a", "t")})
-_TEXT_TESTS = (Function.STARTS_WITH, Function.ENDS_WITH, Function.CONTAINS)
+_TEXT_TESTS = (Function.ENDS_WITH, Function.CONTAINS)
 
 
 def _value(row: Mapping[str, object], reference: Reference) -> object:

@@ -129,6 +129,8 @@ def _ordered_rows() -> pa.Table:
             ),
             [3],
         ),
+        (Call(Function.OR, (_compared(Function.STARTS_WITH, _C, "k1"), _compared(Function.EQUAL, _N, 0))), [0, 3]),
+        (Call(Function.NOT, (_compared(Function.STARTS_WITH, _C, "k0"),)), [3]),
         # Not every writer counts the rows whose struct is NULL, so no NULLs of a field say nothing.
         (Call(Function.IS_NULL, (_A,)), [0, 1, 2, 3]),
         (Call(Function.NOT, (Call(Function.IS_NULL, (_A,)),)), [1, 2, 3]),

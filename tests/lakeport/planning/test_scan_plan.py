@@ -98,7 +98,7 @@ def test_a_filter_that_is_never_true_asks_no_connector() -> None:
 
 
 def test_what_is_offered_in_part_is_checked_again() -> None:
-    # Longer lists are offered as the range that spans them.
+    # Longer lists are offered as ranges that hold them.
     listed = Domain.multiple_values(pa.int64(), range(0, 4000, 2))
     with memory_session() as (session, memory):
         put(memory, "t", pa.table({"key": pa.array(range(10), pa.int64())}), "key")

@@ -128,6 +128,17 @@ def test_a_view_of_the_administrators_is_read_with_those_rights(spark: SparkSess
         assert "Access Denied: Cannot select from table hive.sales.labels" in vic.error(text)
 
 
+def test_catalogs_that_a_client_may_not_see_are_not_listed(spark: SparkSession, ruled: RunningServer) -> None:
+    ann, bob, vic = (Client(spark, ruled.url, user) for user in ("ann", "bob", "vic"))
+    assert ann.rows("SHOW CATALOGS") == [("granted",), ("hive",), ("spark_catalog",), ("system",)]
+    assert bob.rows("SHOW CATALOGS") == [("spark_catalog",), ("system",)]
+    assert (ann.rows("SHOW CATALOGS LIKE 'g*'"), bob.rows("SHOW CATALOGS LIKE 'g*'")) == ([("granted",)], [])
+    assert "granted" not in str(bob.rows("EXPLAIN EXTENDED SHOW CATALOGS"))
+    # The catalogs in which the view's owner reads are no one's to see.
+    assert vic.rows("SELECT count(*) FROM hive.sales.v_labels") == [("10",)]
+    assert vic.rows("SHOW CATALOGS") == [(name,) for name in ("granted", "hive", "hudi", "spark_catalog", "system")]
+
+
 def test_clients_select_their_roles_by_a_setting(spark: SparkSession, ruled: RunningServer) -> None:
     ann, eve = Client(spark, ruled.url, "ann"), Client(spark, ruled.url, "eve")
     query, setting = "SELECT count(*) FROM granted.sales.labels", "SET spark.lakeport.granted.role"

@@ -1,24 +1,33 @@
 package lakeport.spark;
 
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.apache.spark.sql.catalyst.analysis.ResolvedIdentifier;
 import org.apache.spark.sql.catalyst.analysis.ResolvedNamespace;
 import org.apache.spark.sql.catalyst.analysis.ResolvedProcedure;
 import org.apache.spark.sql.catalyst.analysis.ResolvedTable;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.SubqueryExpression;
 import org.apache.spark.sql.catalyst.plans.logical.Command;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.CatalogPlugin;
 import org.apache.spark.sql.execution.command.CreateViewCommand;
 import org.apache.spark.sql.execution.command.ResetCommand;
 import org.apache.spark.sql.execution.command.SetCommand;
+import org.apache.spark.sql.execution.command.ShowCatalogsCommand;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 import scala.collection.Iterator;
 import scala.collection.immutable.Map;
+import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractFunction0;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.BoxedUnit;
@@ -41,13 +50,15 @@ public class ServedSession extends SparkSession {
    * @param parent Its new sessions are given to the clients.
    * @param none An empty map.
    * @param onNewSession Is given each new session.
+   * @param shown Of names of catalogs, one a line, those that the client of the thread may see.
    */
-  public ServedSession(SparkSession parent, Map none, Consumer onNewSession) {
+  public ServedSession(SparkSession parent, Map none, Consumer onNewSession, BiFunction shown) {
     super(parent.sparkContext(), Option.apply(parent.sharedState()), Option.empty(), parent.extensions(), none, none);
     this.parent = parent;
     this.onNewSession = onNewSession;
     // Before any session of a client has an analyzer, which is made with the rules of that moment.
     parent.extensions().injectCheckRule(admission);
+    parent.extensions().injectPostHocResolutionRule(new ShownCatalogs(shown));
   }
 
   public SparkSession newSession() {
@@ -74,6 +85,45 @@ public class ServedSession extends SparkSession {
   /** What Spark Connect asks for its base session. */
   public Object supplier() {
     return new Supplier(this);
+  }
+
+  /** Makes the rule of each session's analyzer by which SHOW CATALOGS lists what its client may see. */
+  private static class ShownCatalogs extends AbstractFunction1 {
+    private final BiFunction shown;
+
+    ShownCatalogs(BiFunction shown) {
+      this.shown = shown;
+    }
+
+    public Object apply(Object session) {
+      return new ListsShown((SparkSession) session, shown);
+    }
+  }
+
+  private static class ListsShown extends Rule {
+    private final SparkSession session;
+    private final BiFunction shown;
+
+    ListsShown(SparkSession session, BiFunction shown) {
+      this.session = session;
+      this.shown = shown;
+    }
+
+    public TreeNode apply(TreeNode plan) {
+      if (!(plan instanceof ShowCatalogsCommand)) {
+        return plan;
+      }
+      ShowCatalogsCommand asked = (ShowCatalogsCommand) plan;
+      String names = session.sessionState().catalogManager().listCatalogs(asked.pattern()).mkString("\n");
+      ArrayList rows = new ArrayList();
+      String[] found = ((String) shown.apply("shown", names)).split("\n");
+      for (int index = 0; index < found.length; index++) {
+        if (!found[index].isEmpty()) {
+          rows.add(new GenericInternalRow(new Object[] {UTF8String.fromString(found[index])}));
+        }
+      }
+      return new LocalRelation(asked.output(), CollectionConverters.asScala(rows).toList(), false, Option.empty());
+    }
   }
 
   /** Makes the check that the analyzer of each session does. */

@@ -46,6 +46,8 @@ _OF_KEYS = [
     ("k BETWEEN 'ab' AND 'b'", True),
     ("k LIKE 'ab%'", True),
     ("k LIKE '%b '", False),
+    ("k LIKE 'ab %' OR l = 'zz'", False),
+    ("l LIKE 'ab%' OR k = 'b'", True),
     ("k IS NULL", True),
     ("k <=> NULL OR k <=> 'é€'", True),
     ("NOT (k = 'ab' OR k = 'b')", True),

@@ -77,6 +77,7 @@ def databases(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
         ("SELECT id FROM {t} WHERE k IN (1, NULL) OR name IN ('a', 'B')", FILTERED),
         ("SELECT id FROM {t} WHERE NOT (k IN (1, NULL) OR name IN ('a', 'B'))", ""),
         ("SELECT id FROM {t} WHERE k = 1 OR name LIKE 'a%'", ""),
+        (f"SELECT id FROM {{t}} WHERE id IN ({', '.join(map(str, range(0, 24_000, 2)))})", ""),
         ("SELECT id, name FROM {t} ORDER BY id DESC LIMIT 3", f"{FIRST}: 3 by id DESC NULLS LAST"),
         ("SELECT name, id FROM {t} ORDER BY name, id DESC LIMIT 7", FIRST),
         ("SELECT k, id FROM {t} ORDER BY k DESC NULLS FIRST, id LIMIT 12", FIRST),

@@ -146,3 +146,22 @@ def test_partitions_of_other_years_are_left_out(warehouse: Warehouse) -> None:
         query = f"SELECT id FROM hive.s.t WHERE {condition}"
         assert f"partitions: {kept} of 4" in warehouse.plan(query), condition
         assert sorted(warehouse.rows(query)) == [(one,) for one in ids]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("file_format", ["parquet", "orc"])
+def test_lists_of_many_values_choose_partitions_and_parts_of_files(warehouse: Warehouse, file_format: str) -> None:
+    """A range that spans them would leave nothing out."""
+    keys = [0, 7, 8, 24_000, 50_000]
+    ids = [n * 1000 + at for n in range(40) for at in range(100)]
+    rows = pa.table({"id": pa.array(ids * len(keys), pa.int64()), "k": [k for k in keys for _ in ids]})
+    hive = warehouse.registry.get("hive")
+    create_table(hive.metastore, warehouse.folder, "s", "t", rows, ["k"], file_format=file_format, group_rows=100)  # type: ignore[attr-defined]
+    even = ", ".join(map(str, [*range(0, 18_000, 2), 50_000]))
+    query = f"SELECT count(*), sum(k) FROM hive.s.t WHERE k IN ({even})"
+    assert "partitions: 3 of 5" in warehouse.plan(query)
+    assert warehouse.rows(query) == [(3 * len(ids), 50_008 * len(ids))]
+    warehouse.native_reader("hive", False)
+    some = ", ".join(map(str, [*range(500, 1000), *range(20_150, 20_999), 39_050, *range(60_000, 67_000)]))
+    assert warehouse.rows(f"SELECT id FROM hive.s.t WHERE k = 7 AND id IN ({some})") == [(39_050,)]

@@ -18,6 +18,7 @@ import lakeport
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import FieldSchema, Parameters, Partition, SerDeInfo, StorageDescriptor, Table
 from connector_spi.errors import StorageError
+from connector_spi.security import Identity
 from connectors.hive.connector import HiveConnector
 from lakeport import Session
 from lakeport.spark.bridge.jvm import Jvm
@@ -48,6 +49,7 @@ class Lake:
 
     session: Session
     server: S3Server
+    catalogs: Path
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,7 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
                     place = f"s3://one/hudi/{case}/{table.parent.name}"
                     names = f"schema_name => 'h', table_name => '{case}', table_location => '{place}'"
                     session.sql(f"CALL hudi.system.register_table({names})")
-            yield Lake(session, server)
+            yield Lake(session, server, catalogs)
     local.shutdown()
 
 
@@ -122,6 +124,29 @@ def test_catalogs_have_identities_of_their_own(lake: Lake) -> None:
         lake.session.sql("SELECT count(*) FROM other.s.orc").collect()
     secrets = [secret for pair in lake.server.keys.values() for secret in pair]
     assert not any(secret in str(refused.value) for secret in secrets)
+
+
+def test_a_user_reaches_storage_with_keys_given_along(lake: Lake, spark: SparkSession) -> None:
+    key, secret = lake.server.keys["one"]
+    alice = Identity("alice", extra_credentials=(("s3.aws-access-key", key), ("s3.aws-secret-key", secret)))
+    bob = Identity("bob", extra_credentials=(("s3.aws-access-key", key), ("s3.aws-secret-key", "no such secret")))
+    text = "SELECT count(*), sum(id) FROM other.s.orc WHERE id > 3"
+    with lakeport.connect(spark.newSession(), lake.catalogs, identity=alice) as session:
+        frame = session.sql(text)
+        assert [tuple(row) for row in frame.collect()] == [(36, sum(range(4, 40)))]
+        assert secret not in frame._jdf.queryExecution().toString()
+        if (CORPUS / "hudi" / f"{HUDI[0]}.zip").exists():
+            # Of another connector, which the catalog hands it to.
+            assert session.sql(f"SELECT count(*) FROM other.h.{HUDI[0]}").collect()[0][0]
+    with lakeport.connect(spark.newSession(), lake.catalogs, identity=bob) as session:
+        with pytest.raises(Exception, match=r"SIGNATURE|ACCESS_DENIED") as refused:
+            session.sql(text).collect()
+        assert "no such secret" not in str(refused.value)
+    with (
+        lakeport.connect(catalogs=lake.catalogs, engine="duckdb", identity=alice) as local,
+        local.arrow("other.s.orc") as reader,
+    ):
+        assert canonical_rows(reader.read_all()) == canonical_rows(ROWS)
 
 
 def test_plans_and_splits_hold_no_keys(lake: Lake) -> None:
