@@ -84,7 +84,6 @@ class SliceMerge:
         with events as store:
             for keys, tables in store.read():
                 log = merged_log(tables, wide) if tables else None
-                tables.clear()
                 index = None if log is None else key_index(log.keys)
                 made = KeptLog(form, log, index, len(blocks), store.records)
                 # What a plugin's merger holds is not known here.
