@@ -13,9 +13,12 @@ __all__ = ["SharedServers"]
 _SPARK = (
     "tests/connectors/hudi/test_native_files_in_spark.py",
     "tests/docs/",
+    "tests/lakeport/access_control/test_spark_access.py",
+    "tests/lakeport/server/",
     "tests/lakeport/shell/test_diagnosis.py",
     "tests/lakeport/shell/test_problems.py",
     "tests/lakeport/spark/",
+    "tests/lakeport/test_plugin_errors.py",
     "tests/lakeport/test_s",
     "tests/lakeport/transactions/",
     "tests/lakeport/trino/",

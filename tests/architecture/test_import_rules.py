@@ -53,6 +53,7 @@ def test_the_import_contracts_are_kept() -> None:
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", EXECUTOR_MODULES)
 def test_what_runs_in_a_task_loads_no_driver_module(loads: Mapping[str, Sequence[str]], module: str) -> None:
     assert BARRED.isdisjoint(loads[module])

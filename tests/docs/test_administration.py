@@ -78,6 +78,7 @@ def test_the_page(spark: SparkSession, registry: CatalogRegistry, tmp_path: Path
     assert len(list(folder.rglob("part-*"))) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_read_only_catalog_refuses_the_page(spark: SparkSession, registry: CatalogRegistry, tmp_path: Path) -> None:
     session = spark.newSession()
@@ -128,6 +129,7 @@ def test_rows_are_not_changed(spark: SparkSession, registry: CatalogRegistry, tm
     assert session.sql("SHOW TABLES IN hive.default").count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "statement",

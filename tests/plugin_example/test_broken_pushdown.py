@@ -87,6 +87,7 @@ CAUGHT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("broken", "check"), CAUGHT)
 def test_a_broken_connector_fails(
     broken: Break, check: Callable[[Suite], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -282,6 +282,7 @@ def test_no_schema_at_all_is_an_error(catalog: HudiCatalog, writer: HudiWriter) 
         read(catalog, writer)
 
 
+@pytest.mark.slow
 def test_large_files_are_cut_and_every_row_comes_once(catalog: HudiCatalog, writer: HudiWriter) -> None:
     writer.commit({("part=a", "g1"): rows(range(999)), ("part=b", "g2"): rows([5000], "b")})
     catalog.register(writer.folder)

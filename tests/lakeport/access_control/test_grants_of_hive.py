@@ -73,6 +73,7 @@ def reads(session: AnySession, table: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_grants_of_both_clients_count_for_both(
     hive_metastore_server: HiveMetastoreServer, other: OtherClient, tmp_path: Path
 ) -> None:

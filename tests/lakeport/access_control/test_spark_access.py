@@ -158,6 +158,7 @@ def test_filters_see_masks_and_not_values(connect: Open, where: str, ids: list[i
     assert [row["id"] for row in rows(found)] == ids
 
 
+@pytest.mark.slow
 def test_joins_and_runtime_filters_see_masks(connect: Open) -> None:
     session = connect(ANALYST)
     text = "SELECT a.id, b.ssn FROM mem.s.orders a JOIN mem.s.orders b ON a.ssn = b.ssn ORDER BY 1"
@@ -215,6 +216,7 @@ def test_nothing_hidden_is_in_answers_and_errors(connect: Open, text: str) -> No
     assert "'us'" not in met
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -237,6 +239,7 @@ def test_nothing_is_changed_without_a_privilege(connect: Open, text: str) -> Non
     assert admin.sql("SELECT count(*) n FROM mem.s.orders").collect()[0]["n"] == 3
 
 
+@pytest.mark.slow
 def test_changes_and_streams_are_filtered_and_masked(connect: Open, tmp_path: Path) -> None:
     session = connect(ANALYST)
     stream = session.spark.readStream.table("mem.s.orders")

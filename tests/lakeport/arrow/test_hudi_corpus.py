@@ -50,6 +50,7 @@ def test_snapshot(session: Session, case: str, tmp_path: Path) -> None:
     assert_same_table(session.arrow(register(session, case, tmp_path)).read_all(), expected(case, "snapshot"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["v9_cdc_beforeafter_mor", "v9_cdc_key_cow"])
 def test_change_feed(session: Session, case: str, tmp_path: Path) -> None:
     name = register(session, case, tmp_path)

@@ -216,6 +216,7 @@ class Unwilling(MemoryTransaction):
         raise MetastoreError("no answer")
 
 
+@pytest.mark.slow
 def test_a_forked_process_leaves_its_parents_session_alone() -> None:
     program = (
         "import os, sys, pyarrow as pa, lakeport\n"

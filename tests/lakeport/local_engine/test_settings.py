@@ -98,6 +98,7 @@ def test_settings_of_duckdb(tmp_path: Path) -> None:
         lakeport.connect(catalogs=tmp_path / "catalogs", engine="spark", settings={"threads": "1"})  # type: ignore[call-overload]
 
 
+@pytest.mark.slow
 def test_a_query_over_the_limit_spills(tmp_path: Path) -> None:
     folder = tmp_path / "spilled"
     count = 1_000_000

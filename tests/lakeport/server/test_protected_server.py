@@ -18,6 +18,9 @@ from tests.lakeport.server.test_password_file import BCRYPT, SHA1
 from tests.lakeport.server.test_web_tokens import HMAC_KEY, claims, hs256
 from tests.paths import PROJECT
 
+pytestmark = pytest.mark.slow
+
+
 TOKEN = "a-token-of-some-length"
 OTHER_TOKEN = "another-token-of-some-length"
 STORE_PASSWORD = "what-the-store-has"

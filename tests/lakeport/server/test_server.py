@@ -54,12 +54,14 @@ def test_clients_have_sessions_of_their_own(client: Client, other: Client) -> No
     assert "TABLE_OR_VIEW_NOT_FOUND" in other.error("SELECT * FROM mine")
 
 
+@pytest.mark.slow
 def test_a_setting_of_a_catalog_is_that_of_its_session(client: Client, other: Client) -> None:
     client.rows("SET spark.lakeport.hive.no_such_property=1")
     assert "no_such_property" in client.error(QUERY.format("hive.sales.labels"))
     assert other.rows(QUERY.format("hive.sales.labels")) == LABELS
 
 
+@pytest.mark.slow
 def test_clients_at_once(client: Client, other: Client) -> None:
     client.rows("USE hive.sales")
     other.rows("USE hudi.sales")
@@ -78,6 +80,7 @@ def test_clients_at_once(client: Client, other: Client) -> None:
 USERS = "SELECT DISTINCT user FROM hive.system.metastore_calls WHERE user IN ('alice', 'bob', 'carol') ORDER BY user"
 
 
+@pytest.mark.slow
 def test_a_catalog_is_told_the_user_of_a_client(spark: SparkSession, server: RunningServer) -> None:
     for user in ("alice", "bob"):
         client = Client(spark, server.url, user)
@@ -100,6 +103,7 @@ def test_errors_read_well(client: Client) -> None:
     assert client.rows(QUERY.format("hive.sales.labels")) == LABELS
 
 
+@pytest.mark.slow
 def test_a_stop_lets_open_statements_end(spark: SparkSession, tmp_path: Path) -> None:
     with running_server(tmp_path, "--drain", "100") as server:
         reader, late = Client(spark, server.url), Client(spark, server.url)

@@ -187,6 +187,7 @@ def test_variables_commands_and_rows_without_a_header(catalogs: Path) -> None:
     assert done.stdout.decode() == "it's,3\n2\nmem.default\n2\n-[ RECORD 1 ]\nd | 2\n(1 row)\n"
 
 
+@pytest.mark.slow
 def test_commands_start_no_spark(catalogs: Path) -> None:
     text = "\\l\n\\dn mem\n\\d mem.default.nope"
     done = lakeport("sql", "--catalogs", catalogs, text, env={"JAVA_HOME": "/nowhere"})

@@ -119,6 +119,7 @@ def test_no_java_and_no_plan_in_what_is_shown(spark: SparkSession) -> None:
     assert not [line for line in lines if "\tat " in line or "org.apache.spark" in line or "SQLSTATE" in line]
 
 
+@pytest.mark.slow
 def test_an_error_of_ours_out_of_a_task(spark: SparkSession) -> None:
     def fail(_: object) -> object:
         raise StorageError("s3://b/k: refused")

@@ -95,6 +95,7 @@ def test_ctrl_c_drops_what_is_typed_and_ctrl_d_leaves(shell: Terminal) -> None:
     assert [file.name for file in state.iterdir()] == ["history"]
 
 
+@pytest.mark.slow
 def test_the_history_of_another_session_is_searched(tmp_path: Path) -> None:
     """No Spark is needed for a prompt; the shell is ended before there is one."""
     (tmp_path / "state" / "lakeport").mkdir(parents=True)

@@ -78,6 +78,7 @@ def metastore(session: Session) -> Metastore:
     return cast(HiveConnector, session.catalogs.get("hive")).metastore
 
 
+@pytest.mark.slow
 def test_a_table(session: Session) -> None:
     shown = session.sql("ANALYZE TABLE hive.s.flat COMPUTE STATISTICS").collect()
     assert {row.column_name: row.row_count for row in shown}[None] == 4

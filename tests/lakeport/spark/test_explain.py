@@ -70,6 +70,7 @@ def test_what_python_tasks_read_and_skipped(session: Session) -> None:
     assert _accumulatorRegistry == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", ["true", "false"])
 def test_a_sort_that_samples_first_changes_no_number(session: Session, native: str) -> None:
     """Spark runs the scan twice, to find the ranges of the shuffle and to fill them."""

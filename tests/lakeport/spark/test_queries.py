@@ -90,6 +90,7 @@ def test_types_that_parquet_has_no_spark_reader_for(lake: Lake) -> None:
         assert [row.clock for row in late] == clocks[:1]
 
 
+@pytest.mark.slow
 def test_dataframe_used_twice_with_other_filters(lake: Lake) -> None:
     frame = lake.spark.table("mem.sales.everything")
     assert frame.where("part = 'north'").count() == 20

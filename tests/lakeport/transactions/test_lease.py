@@ -125,6 +125,7 @@ def test_a_lease_without_an_owner_is_committed(opened: Opened) -> None:
     assert events.after_cleanup() == ["committed"]
 
 
+@pytest.mark.slow
 def test_locks_are_released_with_the_last_reader(opened: Opened) -> None:
     registry, events = opened
     lease = begun(registry)
@@ -143,6 +144,7 @@ def test_locks_are_released_with_the_last_reader(opened: Opened) -> None:
     assert events.after_cleanup() == ["released", "committed"]
 
 
+@pytest.mark.slow
 def test_a_frame_keeps_locks_unless_its_query_fails(opened: Opened) -> None:
     registry, events = opened
     lease, frame = begun(registry), Frame()
@@ -170,6 +172,7 @@ def test_a_stream_reads_until_it_is_closed_or_gone(opened: Opened) -> None:
     assert events.after_cleanup() == ["released"]
 
 
+@pytest.mark.slow
 def test_what_reads_unseen_keeps_locks_for_some_time(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     registry, events = opened
     lease = begun(registry)
@@ -184,6 +187,7 @@ def test_what_reads_unseen_keeps_locks_for_some_time(opened: Opened, monkeypatch
     assert events.after_cleanup() == ["released", "committed"]
 
 
+@pytest.mark.slow
 def test_a_block_ends_all_reading(opened: Opened) -> None:
     registry, events = opened
     lease, frame = begun(registry), Frame()

@@ -167,6 +167,7 @@ def test_a_statement_that_is_not_understood_aborts(shop: Shop) -> None:
     assert len(shop.client.get_valid_transactions().aborted) == 1
 
 
+@pytest.mark.slow
 def test_a_frame_sees_what_it_saw_also_after_its_locks_were_released(shop: Shop) -> None:
     """The last two of the table's write ids are not yet committed when the frame is made."""
     hive = shop.session.catalogs.get("hive")
@@ -258,6 +259,7 @@ def test_describing_a_table_leaves_no_lock_behind(shop: Shop, monkeypatch: pytes
     shop.until_free()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["", "session.close()", "raise SystemExit(3)", "raise RuntimeError"])
 def test_locks_end_with_the_process(tmp_path: Path, ending: str) -> None:
     require_corpus()

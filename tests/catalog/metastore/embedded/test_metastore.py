@@ -38,6 +38,7 @@ def _write(path: Path, worker: int) -> list[int]:
         return given
 
 
+@pytest.mark.slow
 def test_several_processes_write_at_once(tmp_path: Path) -> None:
     path = tmp_path / "new" / "metastore.db"
     context = multiprocessing.get_context("spawn")

@@ -40,6 +40,7 @@ def test_wants_a_value_for_each_key() -> None:
         make_partition_name(["a", "b"], ["1"])
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=3))
 def test_any_values_come_back(values: list[str]) -> None:
     keys = [f"k{position}" for position in range(len(values))]

@@ -96,6 +96,7 @@ def odd_table(metastore: Metastore) -> tuple[str, tuple[FieldSchema, ...], list[
     return table.database, table.partition_keys, made
 
 
+@pytest.mark.slow
 def test_no_partition_is_missed(
     metastore: Metastore, odd_table: tuple[str, tuple[FieldSchema, ...], list[tuple[str, str, str]]]
 ) -> None:

@@ -99,6 +99,7 @@ def test_distrust(stores: Stores, client_stores: Stores) -> None:
         assert talk(port, replace(good, tls_verification=Verification.CA), "elsewhere") == "nobody"
 
 
+@pytest.mark.slow
 def test_our_own_key(stores: Stores, client_stores: Stores) -> None:
     with server(stores, client_stores) as port:
         good = trusting(stores.certificate)
@@ -113,6 +114,7 @@ def test_our_own_key(stores: Stores, client_stores: Stores) -> None:
             talk(port, good)
 
 
+@pytest.mark.slow
 def test_wrong_passwords_and_files(stores: Stores, client_stores: Stores, tmp_path: Path) -> None:
     hidden = pem(client_stores, "of-the-pem")
     wrong = "planted-wrong"

@@ -208,6 +208,7 @@ def test_old_and_new_metastores_lack_a_call(missing: str) -> None:
         metastore.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("domains", "kept", "names_call"),
     [

@@ -28,6 +28,7 @@ def other_client(hive_metastore_server: HiveMetastoreServer) -> Iterator[hmsclie
         yield client
 
 
+@pytest.mark.slow
 def test_we_read_what_another_client_wrote(thrift_metastore: Metastore, other_client: hmsclient.HMSClient) -> None:
     database = new_database(thrift_metastore)
     columns = [ttypes.FieldSchema("id", "int", "key"), ttypes.FieldSchema("s", "struct<a:int>", None)]

@@ -146,6 +146,7 @@ def test_known_traps(table: _Table, name: str, originals: list[int]) -> None:
     _check_history(table, originals, KNOWN_TRAPS[name])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(80))
 @given(originals=original_counts(), steps=step_lists())
 def test_every_snapshot_and_version(table: _Table, originals: list[int], steps: list[Step]) -> None:

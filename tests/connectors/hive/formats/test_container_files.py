@@ -85,6 +85,7 @@ def test_rc_files_come_back(case: str) -> None:
     assert read_rc(RCS[case]) == ROWS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["records none", "records gzip", "blocks zlib"])
 def test_every_cut_of_a_sequence_file_gives_each_row_once(case: str) -> None:
     data = SEQUENCES[case]

@@ -94,6 +94,7 @@ def _expected(file_format: str, other: bool, case: Case) -> list[list[list[str]]
     return _answers(file_format, other).get(name, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file_format", "other"), [*((name, False) for name in _CLASSES), *((name, True) for name in _OTHER_WAYS)]
 )

@@ -91,6 +91,7 @@ def test_compressed_files_are_one_split(hive: HiveConnector, tmp_path: Path, kin
         read_table(hive, "s", "t")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [5_000, 30_000, 10_000_000])
 @pytest.mark.parametrize(
     ("header", "footer", "end"),

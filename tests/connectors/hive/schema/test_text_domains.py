@@ -73,6 +73,7 @@ def test_other_texts_are_left_out() -> None:
     assert stored_domain(Domain.only_null(_TEXT), TextRule("char", 5)) == Domain.only_null(_TEXT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", _CASES)
 def test_rows_of_hives_own_files_are_the_same_with_and_without_skipping(corpus: HiveConnector, case: str) -> None:
     rows = read_table(corpus, "corpus", case)

@@ -85,6 +85,7 @@ def test_files_are_those_of_hives_writer(hive: HiveConnector, tmp_path: Path) ->
     assert rows(hive) == [*_ROWS.to_pylist(), *_MORE.to_pylist()]
 
 
+@pytest.mark.slow
 def test_footers_have_the_last_key_of_each_stripe(
     hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -207,6 +207,7 @@ def test_rows_that_came_since_the_table_was_read_refuse_the_overwrite(hive: Hive
     assert rows(hive) == [(1, "a"), (2, "b")]
 
 
+@pytest.mark.slow
 def test_of_two_overwrites_the_second_waits_and_is_refused(tmp_path: Path) -> None:
     hive = make_connector(tmp_path, **{"hive.metastore_thrift_txn__lock__max__wait": "1s"})
     try:

@@ -66,6 +66,7 @@ def written_logs(archive: zipfile.ZipFile, table: str) -> Iterator[tuple[str, St
                     yield f"{table}/{stat['path']}", stat
 
 
+@pytest.mark.slow
 def test_every_log_holds_as_many_rows_and_deletes_as_its_commit_says() -> None:
     compared = 0
     for path in TABLES_WITH_LOGS:
@@ -94,6 +95,7 @@ def test_every_log_is_written_again_byte_for_byte() -> None:
                     assert b"".join(again) == data, name
 
 
+@pytest.mark.slow
 def test_positions_point_at_the_rows_of_the_same_keys() -> None:
     compared = 0
     for path in TABLES_WITH_LOGS:

@@ -220,6 +220,7 @@ def _key(row: dict[str, object]) -> str:
 SETTINGS = settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [6, 9], ids=["layout1", "layout2"])
 @pytest.mark.parametrize("event_time", [False, True], ids=["commit_time", "event_time"])
 @SETTINGS
@@ -237,6 +238,7 @@ def test_whole_rows(
     check(catalog, properties, version, base, logs, Model(event_time, False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event_time", [False, True], ids=["commit_time", "event_time"])
 @SETTINGS
 @given(base=st.one_of(st.none(), BASES), logs=st.lists(st.lists(WITH_PARTIALS, min_size=1, max_size=3), max_size=4))
@@ -248,6 +250,7 @@ def test_blocks_of_updated_columns(
     check(catalog, ORDERED if event_time else BY_COMMIT, 9, base, logs, Model(event_time, False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event_time", [False, True], ids=["commit_time", "event_time"])
 @SETTINGS
 @given(base=BASES, logs=st.lists(st.lists(WHOLE, min_size=1, max_size=3), max_size=4))
@@ -258,6 +261,7 @@ def test_rows_whose_nulls_do_not_count(
     check(catalog, properties, 9, base, logs, Model(event_time, True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event_time", [False, True], ids=["commit_time", "event_time"])
 @SETTINGS
 @given(

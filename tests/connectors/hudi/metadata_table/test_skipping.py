@@ -164,6 +164,7 @@ def fitting(table: pa.Table, condition: ConnectorExpression) -> Rows:
     return bag(rows_that_fit_expression(table, condition))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not with_column_stats(), reason=f"no tables in {CORPUS} and {TABLES}")
 @pytest.mark.parametrize("archive", with_column_stats(), ids=lambda path: path.stem)
 def test_skipping_by_an_or_over_columns_loses_no_row(archive: Path, tmp_path: Path) -> None:

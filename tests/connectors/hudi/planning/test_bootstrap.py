@@ -151,6 +151,7 @@ def small(tmp_path: Path) -> Bootstrap:
     return Bootstrap(tmp_path).create({"p=a": rows(0, 3), "p=b": rows(10, 2)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [6, 9])
 def test_rows_stay_together_across_row_groups_and_batches(version: int, tmp_path: Path) -> None:
     count = 150_001

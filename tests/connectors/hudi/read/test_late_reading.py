@@ -22,6 +22,7 @@ def filtered(column: pa.Field, domain: Domain) -> TupleDomain[ColumnHandle]:
     return TupleDomain.with_column_domains({ColumnHandle(column.name, column.type): domain})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FILTERED)
 def test_every_row_of_a_value_comes_and_others_stay_away(case: str, tmp_path: Path) -> None:
     catalog, answer = opened(case, tmp_path), expected(case, "snapshot")

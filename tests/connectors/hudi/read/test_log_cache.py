@@ -149,6 +149,7 @@ def test_the_bound_holds(catalog: HudiCatalog, tmp_path: Path) -> None:
         assert 0 < LOG_CACHE.nbytes <= 1000
 
 
+@pytest.mark.slow
 def test_logs_that_go_through_disk_are_not_kept(catalog: HudiCatalog, tmp_path: Path) -> None:
     table = SliceWriter(tmp_path / "t", 9, SCHEMA, EVENT_TIME)
     table.base([row(f"k{number}", "old") for number in range(2000)])

@@ -225,6 +225,7 @@ def test_a_transaction_keeps_its_snapshot(catalog: HudiCatalog, tmp_path: Path) 
 STEPS = st.lists(st.sampled_from(["insert", "pending", "overwrite", "note", "index", "read"]), min_size=1, max_size=8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 @given(steps=STEPS)
 def test_reads_are_those_without_a_cache(

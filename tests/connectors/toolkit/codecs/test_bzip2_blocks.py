@@ -71,6 +71,7 @@ def test_ranges_that_cover_a_file_partition_its_blocks(
     assert [block.data for block in found] == [text for text in texts if text]
 
 
+@pytest.mark.slow
 def test_a_range_reads_no_more_than_it_needs() -> None:
     data = b"".join(bz2.compress(_text(400_000, seed)) for seed in range(40))
     file, middle = File(data), len(data) // 2 + 50_000
@@ -98,6 +99,7 @@ def test_what_is_no_bzip2_is_an_error(data: bytes) -> None:
         _blocks(data)
 
 
+@pytest.mark.slow
 def test_every_damaged_byte_is_noticed_by_one_of_the_ranges() -> None:
     text = _text(250_000)
     data = bz2.compress(text[:120_000], 1) + bz2.compress(text[120_000:], 1)

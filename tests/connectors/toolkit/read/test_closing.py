@@ -18,6 +18,7 @@ from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.storage.filesystem import FileSystem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 def test_a_closed_file_goes_at_once(tmp_path: Path, file_format: str) -> None:
     """Readers hold buffers of many megabytes, and Python looks for cycles when it likes."""

@@ -53,6 +53,7 @@ def server(folder: Path) -> Iterator[S3Server]:
         yield server
 
 
+@pytest.mark.slow
 def test_blocks_are_kept_for_who_may_still_read_the_object(server: S3Server, tmp_path: Path) -> None:
     """An object that was replaced is another one, and one that is gone is gone, whatever is kept of it."""
     cache = {
@@ -128,6 +129,7 @@ def test_temporary_keys(server: S3Server) -> None:
         file_system({**given, "s3.aws-session-token": "another"}).list("s3://one/t")
 
 
+@pytest.mark.slow
 def test_no_identity(folder: Path) -> None:
     with s3_server(checks=False) as server:
         server.upload(folder, "one/private")
@@ -144,6 +146,7 @@ def test_a_server_that_is_not_there(server: S3Server) -> None:
         file_system(nowhere).list("s3://one/t")
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_away_while_files_are_read(tmp_path: Path) -> None:
     """The files are not damaged."""
     table = pa.table({"a": list(range(100))})

@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 from lakeport.spark.catalog.install import jvm_of
 from tests.lakeport.server.clients import Client, RunningServer, read
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def client(spark: SparkSession, server: RunningServer) -> Iterator[Client]:

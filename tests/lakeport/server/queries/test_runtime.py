@@ -14,6 +14,9 @@ from pyspark.sql import SparkSession
 from tests.lakeport.server.clients import Client, RunningServer
 from tests.paths import PROJECT
 
+pytestmark = pytest.mark.slow
+
+
 QUERIES = "SELECT query_id, state, user, query FROM system.runtime.queries"
 ENDLESS = "SELECT count(*) FROM (SELECT id * rand() AS r FROM range(1000000000000)) WHERE r < 0.5"
 PATIENCE = 120

@@ -50,6 +50,7 @@ def jvm(spark: SparkSession) -> Jvm:
     return Jvm(spark)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", _proxy_classes(), ids=lambda cls: cls.__name__)
 def test_an_error_of_any_method_arrives(jvm: Jvm, cls: type[Proxy]) -> None:
     def fail(self: Proxy, *args: object) -> object:

@@ -129,6 +129,7 @@ def test_kept_data(lake: Lake, handover: bool) -> None:
     assert sorted(checkpointed.collect()) == sorted(lake.spark.sql("SELECT id, name FROM plain_everything").collect())
 
 
+@pytest.mark.slow
 def test_streams(lake: Lake, handover: bool, tmp_path: Path) -> None:
     rows: list[tuple[object, ...]] = []
 
@@ -141,6 +142,7 @@ def test_streams(lake: Lake, handover: bool, tmp_path: Path) -> None:
     assert sorted(rows) == lake.rows("SELECT to_json(struct(*)) FROM plain_everything")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adaptive", ["true", "false"])
 def test_filters_of_a_join_at_run_time(lake: Lake, handover: bool, adaptive: str) -> None:
     """Spark leaves out partitions by the keys of the other side."""
@@ -157,6 +159,7 @@ def test_filters_of_a_join_at_run_time(lake: Lake, handover: bool, adaptive: str
         lake.spark.conf.unset("spark.sql.adaptive.enabled")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adaptive", ["true", "false"])
 def test_bloom_filters_of_a_join_at_run_time(lake: Lake, handover: bool, adaptive: str) -> None:
     """Spark builds a Bloom filter of one side's keys, and asks it for the rows of the other side."""

@@ -115,6 +115,7 @@ def test_a_limit_ends_what_it_does_not_need(tasks: Tasks) -> None:
     wait_until(lambda: tasks.arrow_bytes() == arrow)
 
 
+@pytest.mark.slow
 def test_a_worker_reads_again(tasks: Tasks) -> None:
     for _ in range(2):
         tasks.spark.sql("SELECT max(text) FROM unsteady.s.steady").collect()
@@ -234,6 +235,7 @@ def test_spark_counts_what_tasks_give(tasks: Tasks) -> None:
     assert found.spilled == 0
 
 
+@pytest.mark.slow
 def test_spark_counts_the_bytes_of_python_by_query(tasks: Tasks) -> None:
     """Spark's own readers of Python count for all queries of a process together, so that of rows nothing is shown."""
     # Texts and their offsets, and numbers; what Arrow adds to each batch is little.

@@ -49,6 +49,7 @@ def test_the_schemas_are_listed_and_can_be_used(opened: tuple[Session, MemoryCon
         session.spark.sql("USE mem.s")
 
 
+@pytest.mark.slow
 def test_columns_and_metadata(opened: tuple[Session, MemoryConnector]) -> None:
     session = opened[0]
     assert rows(

@@ -120,6 +120,7 @@ def test_partitions_are_chosen_by_chars_and_varchars(warehouse: Warehouse) -> No
             assert read[at] == len({id_ // 10 for id_ in own.get(at, [])}), where
 
 
+@pytest.mark.slow
 def test_a_query_alone_hands_its_filters_on_chars_over(warehouse: Warehouse) -> None:
     """Of several scans Spark checks what tasks could; of one it does not."""
     for where in ("k > 'ab' AND (c = 'abc' OR c IS NULL)", "c IN ('é€', 'b', '') OR k = 'b'"):
@@ -131,6 +132,7 @@ def test_a_query_alone_hands_its_filters_on_chars_over(warehouse: Warehouse) -> 
             assert "filter left to Spark: none" in plan
 
 
+@pytest.mark.slow
 def test_keys_that_files_hold_otherwise_skip_nothing_in_them(warehouse: Warehouse) -> None:
     """As files of a writer that leaves the key in the rows, without the blanks of a char."""
     folder = warehouse.folder / "held"

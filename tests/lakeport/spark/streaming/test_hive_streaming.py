@@ -34,6 +34,7 @@ def test_a_table_of_hives(spark: SparkSession, tmp_path: Path) -> None:
     warehouse.registry.shutdown()
 
 
+@pytest.mark.slow
 def test_changes_of_a_table_of_hives(spark: SparkSession, tmp_path: Path) -> None:
     """An update is a delete and an insert; together all changes make the rows that Hive has in the end."""
     require_corpus()

@@ -16,6 +16,7 @@ FEEDS = ["v9_cdc_beforeafter_mor", "v9_cdc_key_cow"]
 ASKED = [(case, between) for case in FEEDS if case in CASES for between in answers(case, "cdc")]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(FEEDS[0] not in CASES, reason="the corpus is not here")
 @pytest.mark.parametrize(("case", "between"), ASKED)
 def test_changes_of_a_table_of_hudis(spark: SparkSession, tmp_path: Path, case: str, between: str) -> None:

@@ -39,6 +39,7 @@ def failure(warehouse: Warehouse, query: str) -> tuple[str, ConnectorError | Non
     return str(caught.value), original(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 @pytest.mark.parametrize(
@@ -62,6 +63,7 @@ def test_damaged_file(
     assert isinstance(ours, CorruptFileError)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 def test_file_that_vanished_after_planning(warehouse: Warehouse, file_format: str, native: bool) -> None:
@@ -108,6 +110,7 @@ def test_metastore_that_is_down(warehouse: Warehouse) -> None:
     assert ("down",) not in warehouse.rows("SHOW CATALOGS")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "words"),
     [

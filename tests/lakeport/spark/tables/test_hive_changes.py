@@ -59,6 +59,7 @@ def test_all_changes_make_hives_rows(warehouse: Warehouse, case: str) -> None:
     assert canonical_rows(alone) == canonical_rows(told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["acid_flat", "acid_multistmt", "converted_unbucketed"])
 def test_net_changes_of_everything_are_inserts_of_the_rows_that_are_left(warehouse: Warehouse, case: str) -> None:
     net = warehouse.spark.sql(
@@ -69,6 +70,7 @@ def test_net_changes_of_everything_are_inserts_of_the_rows_that_are_left(warehou
     assert canonical_rows(net.select(*columns).toArrow()) == expected_answer(case).rows
 
 
+@pytest.mark.slow
 def test_bounds_filters_and_what_explain_says(warehouse: Warehouse) -> None:
     """acid_flat: 1 and 2 insert 10 and 2 rows, 3 updates two of them, 4 deletes two, 5 updates one."""
 
@@ -85,6 +87,7 @@ def test_bounds_filters_and_what_explain_says(warehouse: Warehouse) -> None:
     assert "id > 2" in plan
 
 
+@pytest.mark.slow
 def test_what_is_refused(warehouse: Warehouse) -> None:
     for text, words in (
         ("acid_major_clean CHANGES FROM VERSION 1", "changes that can be read: after version 6"),

@@ -62,6 +62,7 @@ def test_bounds_of_a_partition_field_by_footers(warehouse: Warehouse, case: str)
     assert "aggregated by the connector" in warehouse.plan(query)
 
 
+@pytest.mark.slow
 def test_an_incremental_query(warehouse: Warehouse) -> None:
     for between in answers(COW, "incremental"):
         begin, _, end = between.partition("_")
@@ -81,6 +82,7 @@ FEEDS = ["v9_cdc_beforeafter_cow", "v9_cdc_key_mor"]
 FORMAT = "hoodie.datasource.query.incremental.format"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", FEEDS)
 def test_the_change_feed(warehouse: Warehouse, case: str) -> None:
     if warehouse.spark.version < "4.3":
@@ -146,6 +148,7 @@ def test_changes(warehouse: Warehouse) -> None:
     assert {kind for kind, *_ in rows} == {"insert", "update_preimage", "update_postimage"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BOOTSTRAPPED)
 def test_rows_of_bootstrapped_tables(warehouse: Warehouse, case: str) -> None:
     name, answer = f"hudi.hudi_corpus.{case}", expected(case, "snapshot")

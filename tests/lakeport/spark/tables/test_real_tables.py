@@ -63,6 +63,7 @@ def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     warehouse.registry.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
 @pytest.mark.parametrize("case", PLAIN_CASES)
 def test_hive_table(warehouse: Warehouse, case: str, native: bool) -> None:
@@ -173,6 +174,7 @@ def test_odd_partition_values(warehouse: Warehouse, file_format: str, native: bo
         assert warehouse.rows(f"SELECT id FROM hive.spark_tables.{name} WHERE p = '{literal}'") == [(number,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
 def test_a_join_reads_only_the_partitions_it_needs(warehouse: Warehouse, native: bool) -> None:
     """Sizes make Spark broadcast the small side, whose keys then prune the large side while the query runs."""
@@ -234,6 +236,7 @@ def test_columns_of_orc_that_have_other_names_than_at_their_place(warehouse: War
         warehouse.spark.conf.unset("orc.force.positional.evolution")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 def test_names_of_another_case_are_found_whatever_sparks_setting(warehouse: Warehouse, file_format: str) -> None:
     folder = warehouse.folder / f"case_{file_format}"

@@ -95,6 +95,7 @@ def test_a_partitioned_table(lake: Lake, kind: str) -> None:
     assert joined.collect()[0][0] == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", HUDI)
 def test_a_hudi_table(lake: Lake, case: str) -> None:
     from tests.connectors.hudi.corpus import expected

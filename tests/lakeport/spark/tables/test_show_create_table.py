@@ -45,6 +45,7 @@ def samples(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
     warehouse.registry.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_the_text_makes_the_same_table(corpus: Warehouse, case: str) -> None:
     again = _run_again(corpus, f"hive.corpus.{case}", f"hive.again.{case}")

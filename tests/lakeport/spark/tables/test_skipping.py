@@ -75,6 +75,7 @@ def test_filters_over_indexes_of_spark_give_sparks_rows(warehouse: Warehouse, ki
         warehouse.native_reader("hive", on=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "source"), [("orc", orc_page_source), ("parquet", parquet_page_source)])
 def test_bloom_filters_of_java_writers_exclude_what_is_not_there(
     warehouse: Warehouse, kind: str, source: Reader

@@ -176,6 +176,7 @@ def test_random_aggregations(tables: Tables, asked: list[str]) -> None:
         assert tables.rows(text.format(t="hive.sales.varied")) == expected, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["", " WHERE id > 5", " WHERE part = 'west'", " WHERE name = 'no such name'"])
 @pytest.mark.parametrize("table", ["varied", "nothing"])
 def test_no_rows(tables: Tables, table: str, where: str) -> None:
@@ -214,6 +215,7 @@ def test_pushed(tables: Tables, text: str, shown: str) -> None:
     tables.agree(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NOT_PUSHED)
 def test_left_to_spark(tables: Tables, text: str) -> None:
     assert "aggregated in tasks" not in tables.plan(text.format(t="mem.sales.varied"))
@@ -230,6 +232,7 @@ def test_filters_are_checked_in_tasks(tables: Tables) -> None:
     tables.agree(text)
 
 
+@pytest.mark.slow
 def test_columns_of_checked_filters_need_not_be_shown(tables: Tables) -> None:
     tables.agree("SELECT name FROM {t} WHERE id > 3")
     tables.agree("SELECT 1 FROM {t} WHERE id > 3")
@@ -250,6 +253,7 @@ def test_limit_counts_rows_that_pass(tables: Tables) -> None:
         assert len(tables.rows(text)) == every - 1
 
 
+@pytest.mark.slow
 def test_aggregations_of_one_table_are_distinguished(tables: Tables) -> None:
     tables.agree("SELECT sum(id) AS s FROM {t} UNION ALL SELECT sum(tiny) FROM {t}")
 
@@ -282,6 +286,7 @@ def test_a_join_still_sees_its_filters(tables: Tables) -> None:
     assert "filter left to Spark: id IS NOT NULL AND id = 7" in plan
 
 
+@pytest.mark.slow
 def test_sums_of_longs_overflow_as_sparks(tables: Tables) -> None:
     with tables.setting("spark.sql.ansi.enabled", "false"):
         tables.agree("SELECT sum(big) FROM {t}")
@@ -298,6 +303,7 @@ def test_switched_off(tables: Tables) -> None:
     assert "filter left to Spark: id IS NOT NULL AND id > 3" in plan
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["SELECT sum(id) FROM {t}", "SELECT sum(id) FROM {t} WHERE id > 3"])
 def test_native_files_stay_with_sparks_reader(tables: Tables, text: str) -> None:
     with tables.setting("spark.lakeport.hive.native_reader", "true"):
@@ -307,6 +313,7 @@ def test_native_files_stay_with_sparks_reader(tables: Tables, text: str) -> None
         tables.agree(text)
 
 
+@pytest.mark.slow
 def test_files_that_only_tasks_can_read_are_found_out(tables: Tables) -> None:
     """Times of a file that may count in the Julian calendar are never native; whether they are read decides."""
     with tables.setting("spark.lakeport.hive.native_reader", "true"):

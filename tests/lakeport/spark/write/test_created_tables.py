@@ -83,6 +83,7 @@ def test_a_table_may_be_made_of_itself_under_another_name(session: Session) -> N
     session.sql("DROP TABLE hive.s.two")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("properties", ["", _TRANSACTIONAL])
 def test_a_query_that_fails_leaves_no_table(session: Session, folder: Path, properties: str) -> None:
     with pytest.raises(Exception, match="too many"):
@@ -94,6 +95,7 @@ def test_a_query_that_fails_leaves_no_table(session: Session, folder: Path, prop
     assert not (folder / "s" / "failed").exists()
 
 
+@pytest.mark.slow
 def test_a_table_that_is_there_stays(session: Session) -> None:
     session.sql("CREATE TABLE hive.s.there AS SELECT 1 AS a")
     session.sql("CREATE TABLE IF NOT EXISTS hive.s.there AS SELECT 2 AS a")

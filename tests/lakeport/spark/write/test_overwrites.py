@@ -54,6 +54,7 @@ def without(*ids: int) -> list[Row]:
     return [row for row in _BEFORE if row[0] not in ids]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "gone"),
     [
@@ -99,6 +100,7 @@ def test_programs_that_overwrite(session: Session, table: str) -> None:
     assert rows(session) == [(9, "a", 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 def test_a_table_is_replaced_by_a_query_of_itself(session: Session, tmp_path: Path, file_format: str) -> None:
     session.sql(f"CREATE TABLE hive.s.own (id BIGINT) USING {file_format} LOCATION '{tmp_path}'")
@@ -111,6 +113,7 @@ def test_a_table_is_replaced_by_a_query_of_itself(session: Session, tmp_path: Pa
     session.sql("DROP TABLE hive.s.own")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("write", "says"),
     [
@@ -142,6 +145,7 @@ def test_explaining_replaces_nothing(session: Session, table: str) -> None:
     assert rows(session) == sorted(_BEFORE, key=repr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "file_format"), [("default", "orc"), ("insert_only", "parquet")], ids=["full", "insert_only"]
 )

@@ -92,6 +92,7 @@ def test_a_query_that_fails_leaves_the_old_table(session: Session) -> None:
     assert _folders(session) == ["t"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["PARTITIONED BY (k)", "TBLPROPERTIES ('transactional' = 'true')"])
 def test_rows_of_tables_of_the_same_definition_are_replaced(session: Session, kind: str) -> None:
     session.sql(f"CREATE TABLE hive.s.t USING orc {kind} AS SELECT 1 AS a, 'x' AS k")

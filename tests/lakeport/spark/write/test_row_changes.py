@@ -111,6 +111,7 @@ def test_each_clause_does_what_sql_says(session: Session, folder: Path, keys: st
     assert rows(session, table) == {1: ("again", 1)}
 
 
+@pytest.mark.slow
 def test_partitions_of_null_are_merged_into(session: Session, folder: Path) -> None:
     """Spark would filter the partitions at run time by an IN, which is never true of NULL."""
     table = new_table(session, folder, "PARTITIONED BY (p)")
@@ -141,6 +142,7 @@ _STATEMENTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(keys=st.sampled_from(["", "PARTITIONED BY (p)"]), statements=_STATEMENTS)
 def test_statements_one_after_another(
@@ -178,6 +180,7 @@ def test_statements_one_after_another(
         assert rows(session, table) == model, f"after {statements[: number + 1]}"
 
 
+@pytest.mark.slow
 def test_columns_of_every_kind_are_kept(session: Session, folder: Path) -> None:
     """What an UPDATE does not name goes from the old row to the new one."""
     location = folder / "kinds"
@@ -206,6 +209,7 @@ def test_columns_of_every_kind_are_kept(session: Session, folder: Path) -> None:
 class TestNothingChanges:
     """A statement that fails leaves the table as it was, with no transaction open."""
 
+    @pytest.mark.slow
     def test_an_error_of_the_query(self, session: Session, folder: Path) -> None:
         table = new_table(session, folder)
         model = filled(session, table)
@@ -222,6 +226,7 @@ class TestNothingChanges:
         assert len(rows(session, table)) == 3000
         _no_write_locks(session, table)
 
+    @pytest.mark.slow
     def test_a_row_that_is_matched_twice(self, session: Session, folder: Path) -> None:
         table = new_table(session, folder)
         model = filled(session, table)
@@ -230,6 +235,7 @@ class TestNothingChanges:
             session.sql(f"{twice} UPDATE SET v = 'x'")
         self._unchanged(session, table, model)
 
+    @pytest.mark.slow
     def test_a_row_that_is_deleted_twice_is_deleted(self, session: Session, folder: Path) -> None:
         """Spark asks for no single match where nothing but a DELETE follows."""
         table = new_table(session, folder)
@@ -279,6 +285,7 @@ class TestNothingChanges:
         _no_write_locks(session, table)
 
 
+@pytest.mark.slow
 def test_no_update_is_lost(session: Session, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another statement commits when this one has read its snapshot, and has not begun to write."""
     table = new_table(session, folder)

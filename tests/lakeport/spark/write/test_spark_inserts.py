@@ -162,6 +162,7 @@ def test_explaining_adds_nothing(warehouse: Warehouse) -> None:
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file_format", _FORMATS)
 def test_partitions(warehouse: Warehouse, file_format: str) -> None:
     name = f"parted_{file_format}"
@@ -181,6 +182,7 @@ def test_partitions(warehouse: Warehouse, file_format: str) -> None:
     assert len(warehouse.rows(f"SHOW PARTITIONS hive.s.{name}")) == 23
 
 
+@pytest.mark.slow
 def test_casts_as_spark_assigns(warehouse: Warehouse) -> None:
     warehouse.create("assigned", "id TINYINT, price DECIMAL(4, 1), name VARCHAR(2)")
     sql = warehouse.session.sql
@@ -259,6 +261,7 @@ def until(condition: Callable[[], bool]) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_a_commit_that_fails_leaves_nothing(warehouse: Warehouse) -> None:
     """Files where a new partition would be are not its rows; the metastore is asked only at the commit."""
     place = warehouse.create("stray", "id INT, p STRING", keys="p")
@@ -284,6 +287,7 @@ def test_a_table_that_refuses_does_so_before_any_job(warehouse: Warehouse) -> No
         assert type(caught.value).__module__ == "pyspark.errors.exceptions.captured"
 
 
+@pytest.mark.slow
 def test_rows_of_any_connector_that_merges_are_changed(warehouse: Warehouse) -> None:
     rows = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "s": ["a", "b", "c"]})
     warehouse.memory.create_table(SchemaTableName("default", "changed"), rows)
@@ -343,6 +347,7 @@ def test_rows_of_a_block_are_there_at_its_end(warehouse: Warehouse) -> None:
     assert len(warehouse.rows("SELECT * FROM hive.s.block")) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [{}, {"transactional_properties": "insert_only"}], ids=["full", "insert_only"])
 def test_transactional_tables(warehouse: Warehouse, kind: dict[str, str]) -> None:
     name = f"acid_{len(kind)}"

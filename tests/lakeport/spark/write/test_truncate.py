@@ -55,6 +55,7 @@ def ids(session: Session, name: str = "hive.s.t") -> list[int]:
     return sorted(row.id for row in session.sql(f"SELECT id FROM {name}").collect())
 
 
+@pytest.mark.slow
 def test_partitions_and_the_table(session: Session, table: str) -> None:
     session.sql(f"TRUNCATE TABLE {table} PARTITION (d = 'a', h = 2)")
     assert ids(session) == [1, 3, 4]

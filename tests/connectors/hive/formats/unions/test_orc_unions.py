@@ -81,6 +81,7 @@ def test_fields_of_structs_alone(name: str) -> None:
     assert any(row and row["u"] is None for row in expected)
 
 
+@pytest.mark.slow
 def test_damage_ends_in_rows_or_an_error(tmp_path: Path) -> None:
     path = tmp_path / "f.orc"
     file = _FILES["inside_plain"]

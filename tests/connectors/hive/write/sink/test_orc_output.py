@@ -25,6 +25,7 @@ def _is_freed(output: weakref.ref[OrcOutput]) -> bool:
     return output() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closes", [True, False])
 def test_a_writer_of_rows_with_ids_is_freed(closes: bool) -> None:
     writer = AcidFileWriter(pa.BufferOutputStream(), "f", AcidWrite(1, 0, row_ids=True), 0, "zlib")

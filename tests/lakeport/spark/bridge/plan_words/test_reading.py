@@ -61,6 +61,7 @@ def _both_ways(monkeypatch: pytest.MonkeyPatch, module: object, name: str, found
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("condition", _FILTERS)
 def test_predicates(lake: Lake, monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
     found: list[Any] = []
