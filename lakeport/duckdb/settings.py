@@ -59,8 +59,6 @@ class Settings:
         # Nothing is fetched from anywhere, and no variable of Python is a table.
         for name in ("autoinstall_known_extensions", "autoload_known_extensions", "python_enable_replacements"):
             database.execute(f"SET GLOBAL {name} = false")
-        # What a query is done with goes back to the system, also while no other query follows.
-        database.execute("SET GLOBAL allocator_background_threads = true")
         database.execute("SET temp_directory = $folder", {"folder": self._folder})
         for name, value in given.items():
             self._set_duckdb(name.removeprefix(_PREFIX), value)
