@@ -66,9 +66,10 @@ def main(arguments: Sequence[str]) -> int:
     for name in asked or BENCHMARKS:
         started = time.monotonic()
         found = _run(name, options.small)
-        print(f"{name}: {time.monotonic() - started:.0f} s{'' if found else ', failed'}", file=sys.stderr, flush=True)
+        how = ", failed" if found is None else ""
+        print(f"{name}: {time.monotonic() - started:.0f} s{how}", file=sys.stderr, flush=True)
         figures += found or []
-        failed += [] if found else [name]
+        failed += [name] if found is None else []
     print_figures(figures)
     return 1 if failed else 0
 

@@ -17,7 +17,7 @@ from connector_spi.properties import duration_property
 from connector_spi.session import ConnectorSession
 from connectors.hive.definitions.columns import make_handle
 from connectors.hive.definitions.table_formats import table_location
-from connectors.hive.write.inserts import STAGING
+from connectors.hive.write.inserts import BEGUN, STAGING
 from connectors.hive.write.publish.publishing import REPLACED
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 
@@ -64,7 +64,8 @@ def orphan_files_procedure(metastore: Metastore, files: FileSystem) -> Procedure
             if inside and _is_replaced(folder) and not arguments["delete_replaced"]:
                 continue
             files.delete_folder(folder)
-            rows.append({"folder": folder, "files": len(inside), "bytes": sum(one.size for one in inside)})
+            written = [one for one in inside if one.name != BEGUN]
+            rows.append({"folder": folder, "files": len(written), "bytes": sum(one.size for one in written)})
         return pa.Table.from_pylist(rows, _RESULT)
 
     return Procedure(

@@ -73,9 +73,9 @@ class CompactedFiles:
             directory = join_path(location, name)
             self.files.create_folder(directory)
             if not self.plan.listed.insert_only:
-                self._write(join_path(directory, VERSION_FILE), VERSION)
+                self.files.write_bytes(join_path(directory, VERSION_FILE), VERSION)
             if name.startswith("base_"):
-                self._write(join_path(directory, METADATA_FILE), _METADATA)
+                self.files.write_bytes(join_path(directory, METADATA_FILE), _METADATA)
         self.files.delete_folder(self.staging)
 
     def discard(self) -> None:
@@ -91,7 +91,3 @@ class CompactedFiles:
         """Bytes of the files, once they are published."""
         found = (self.files.info(join_path(self.plan.listed.location, name)) for name in self.names.values())
         return sum(info.size for info in found if info is not None)
-
-    def _write(self, path: str, content: bytes) -> None:
-        with self.files.create(path) as sink:
-            sink.write(content)

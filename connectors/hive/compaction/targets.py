@@ -96,8 +96,9 @@ class CompactionTarget:
         table, where = self.table, f"{self.table.name} cannot be compacted"
         if self.entry.storage.stored_as_subdirectories:
             raise NotSupportedError(f"{where}: its skewed values are in directories of their own; Hive can do it")
-        if not files.is_local(self.location):
-            raise NotSupportedError(f"{where}: its files are in {self.location}; only local files are written")
+        unwritten = files.why_not_written(self.location)
+        if unwritten is not None:
+            raise NotSupportedError(f"{where}: its files are in {self.location}; {unwritten}")
         if table.insert_only:
             return
         columns = pa.schema([(column.name, column.type) for column in table.data_columns])

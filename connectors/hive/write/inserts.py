@@ -31,10 +31,12 @@ from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable, written_buckets
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
-__all__ = ["STAGING", "HiveInserts"]
+__all__ = ["BEGUN", "STAGING", "HiveInserts"]
 
 STAGING = ".lakeport_insert_"
 """Begins with a dot, so that Hive, Spark, Trino and we pass over it."""
+BEGUN = ".begun"
+"""An empty object, by which a folder of an object store is there, and has an age."""
 
 
 class HiveInserts:
@@ -93,7 +95,7 @@ class HiveInserts:
             self._acid(table, change),
             written_buckets(table, entry, filled=session.get(EMPTY_BUCKET_FILES)),
         )
-        self._files.create_folder(handle.staging)
+        self._make_staging(handle.staging)
         made = int(session.start.timestamp())
         self._begun[handle.staging] = (
             HiveInsert(metastore, self._files, handle, made, replaced)
@@ -123,6 +125,12 @@ class HiveInserts:
         insert = self._begun[handle.staging]
         if epoch is not None:
             location = handle.staging.rpartition("/")[0]
+            if not self._files.has_folders(location):
+                raise NotSupportedError(
+                    f"batches of a streaming query are not written to {handle.name}: its files are in {location}, an "
+                    "object store, where of two writers of one batch none can know that it is the only one; write to "
+                    "a table on HDFS, or each batch by an insert (foreachBatch)"
+                )
             if not insert.begin_epoch(StreamJournal(self._files, handle.name, location, epoch)):
                 return False
         insert.finish(fragments)
@@ -138,13 +146,18 @@ class HiveInserts:
         """Makes all that is finished visible: of plain tables file by file, and then what is transactional in one step.
 
         Raises:
-            ConnectorError: The metastore or storage failed; nothing is visible.
+            ConnectorError: The metastore or storage failed; nothing is visible. Where the message says so, all is, and
+                so are rows that were to be replaced.
         """
         try:
             with ExitStack() as undo:
                 for insert in self._finished:
                     insert.publish(undo)
                 self._transaction.commit()
+            with ExitStack() as replaced:  # all of them, also after an error
+                for insert in self._finished:
+                    if isinstance(insert, HiveInsert):
+                        replaced.callback(insert.delete_replaced)
         finally:
             self.discard()
 
@@ -157,6 +170,12 @@ class HiveInserts:
             self._finished.clear()
         finally:
             self._transaction.abort()
+
+    def _make_staging(self, staging: str) -> None:
+        if self._files.has_folders(staging):
+            self._files.create_folder(staging)
+            return
+        self._files.write_bytes(join_path(staging, BEGUN), b"")
 
     def _acid(self, table: HiveTableHandle, change: MergeCommand | Overwrite | None) -> AcidWrite | None:
         if table.snapshot is None:

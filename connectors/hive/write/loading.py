@@ -169,6 +169,9 @@ class _Loading:
             # Hive gives them the names of its own files (Hive.copyFiles), by which rows without ids get some.
             acid, number = insert.acid.of_task(number) if insert.acid.row_ids else (insert.acid, number)
             name = f"{acid.directory}/{number:06d}_0{_codec_extension(source.name, self.table)}"
+        elif not self.files.has_folders(insert.staging):
+            # There two that load files of one name at once would not notice each other.
+            name = f"{uuid.uuid4().hex}_{name}"
         path = join_path(insert.staging, f"{uuid.uuid4().hex}")
         self.files.copy(source.path, path)
         return HiveFragment(path, name, self.partition, 0, source.size, original=True)

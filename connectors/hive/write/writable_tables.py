@@ -40,8 +40,14 @@ def check_writable(table: HiveTableHandle, entry: Table, files: FileSystem) -> N
     written_buckets(table, entry)
     columns = pa.schema([(column.name, column.type) for column in table.data_columns])
     check_files(with_avro_schema(table.storage, files, where), columns, where)
-    if not files.is_local(table.location):
-        raise NotSupportedError(f"{where}: its files are in {table.location}; only local files are written")
+    unwritten = files.why_not_written(table.location)
+    if unwritten is not None:
+        raise NotSupportedError(f"{where}: its files are in {table.location}; {unwritten}")
+    if table.bucketing is not None and table.snapshot is None and not files.has_folders(table.location):
+        raise NotSupportedError(
+            f"{where}: it is bucketed, not transactional, and in an object store ({table.location}), where two writers "
+            "would give files of a bucket one name; use a transactional table, or one without buckets"
+        )
     for key in table.partition_keys:
         if not any(kind(key.type) for kind in _KEY_KINDS) or key.name in dict(table.text_rules):
             raise NotSupportedError(

@@ -35,6 +35,8 @@ class MergedLog:
         filled: With partial updates: by column, where the logs have a value for it.
         newest: Columns whose value is the log's, whichever row decides.
         combine: Makes a new row of a base row and the log's; ``None`` where one of them wins.
+        events: The number of the event that each row is, oldest first from 0; ``None`` where a row is made of
+            several, or the numbers are not known.
     """
 
     keys: pa.Array
@@ -45,6 +47,7 @@ class MergedLog:
     filled: Mapping[str, np.ndarray] = field(default_factory=dict)
     newest: frozenset[str] = frozenset()
     combine: Combine | None = None
+    events: np.ndarray | None = None
 
 
 class LogMerge:

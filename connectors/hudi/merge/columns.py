@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -99,6 +99,11 @@ class MergeColumns:
     def may_compact(self) -> bool:
         """Whether one event of each key stands for all before it."""
         return not self.partial and self.combine is None
+
+    def values_of(self, columns: Sequence[ColumnHandle]) -> MergeColumns:
+        """The same with these columns alone, to read their values of events whose merge is known."""
+        asked = tuple(columns)
+        return replace(self, given=asked, read=asked, ordering_types=(), by_position=False, shapes=[], adapters={})
 
     def adapter(self, written: pa.Schema, block: LogBlock) -> SchemaAdapter:
         """Brings rows of a log block of this schema into the form of ``read``.

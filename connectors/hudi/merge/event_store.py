@@ -76,6 +76,7 @@ class EventStore:
 
     Attributes:
         records: Number of events that were added.
+        is_whole: Whether all of them are held as they were added.
     """
 
     def __init__(self, memory: int, content_size: int, compact: Compact | None = None) -> None:
@@ -84,6 +85,7 @@ class EventStore:
         self._compact = compact
         self._added = 0
         self.records = 0
+        self.is_whole = True
         self._tables: list[pa.Table] = []
         self._size = 0
         self._parts = 1
@@ -125,6 +127,7 @@ class EventStore:
         return size * _SHARE > self._memory
 
     def _make_room(self) -> None:
+        self.is_whole = False
         if self._compact is not None:
             before = self._size
             self._tables = [self._compact(self._tables)]

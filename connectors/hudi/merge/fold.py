@@ -67,13 +67,17 @@ class Folded:
 
 def fold(events: Events) -> Folded:
     """Merges the events of each key, one after the other."""
-    if events.ordering is None and not events.filled and events.combine is None:
-        winner = np.full(events.keys, -1, dtype=np.int64)
-        np.maximum.at(winner, events.codes, np.arange(len(events.codes), dtype=np.int64))
-        return Folded(winner, {})
     state = _State(events)
-    for round_ in _rounds(events.codes):
-        state.take_in(round_)
+    left = np.arange(len(events.codes), dtype=np.int64)
+    if not events.filled and events.combine is None:
+        if events.ordering is None:
+            np.maximum.at(state.winner, events.codes, left)
+            return Folded(state.winner, {})
+        # The first event of each key, which most have alone, wins over nothing.
+        np.minimum.at(state.winner.view(np.uint64), events.codes, left.view(np.uint64))
+        left = np.flatnonzero(state.winner[events.codes] != left)
+    for round_ in _rounds(events.codes[left]):
+        state.take_in(left[round_])
     return Folded(state.winner, state.sources, None if state.combined is None else state.combined.rows())
 
 

@@ -13,7 +13,7 @@ __all__ = ["KeyIndex", "key_hashes", "key_index"]
 
 # Arrow builds its table of the logs' keys anew for every batch of base rows: from so many keys on, that costs more
 # than hashes of our own, which are made once.
-_MANY_KEYS = 1 << 11
+_MANY_KEYS = 1 << 14
 # Of a hash that spreads badly, buckets would be searched key by key.
 _DEEPEST_BUCKET = 64
 

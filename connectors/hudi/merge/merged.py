@@ -15,6 +15,9 @@ from connectors.hudi.merge.ordering import OrderingKeys
 
 __all__ = ["base_ordering", "deciding_events", "merged_log"]
 
+# For fewer rows of the base file of each position, a table of the rows costs less than hashing the positions.
+_ROWS_OF_POSITION = 64
+
 
 def merged_log(tables: list[pa.Table], columns: MergeColumns) -> MergedLog:
     """Merges the events of each key.
@@ -38,6 +41,7 @@ def merged_log(tables: list[pa.Table], columns: MergeColumns) -> MergedLog:
         filled={name: source >= 0 for name, source in folded.sources.items()},
         newest=columns.merger.later_columns,
         combine=columns.combine,
+        events=winner.astype(np.int32) if columns.may_compact else None,
     )
 
 
@@ -61,15 +65,15 @@ def base_ordering(rows: pa.Table, columns: MergeColumns) -> OrderingKeys | None:
 
 def _events(table: pa.Table, columns: MergeColumns) -> tuple[pa.Array, Events]:
     """The keys, each once, and the events that refer to them."""
-    encoded = combined(table.column(KEY)).dictionary_encode()
+    keys, codes = _numbered(combined(table.column(KEY)))
     deleted, commit_time = (_flags(table, name) for name in (DELETED, COMMIT_TIME))
     ordering = None
     if columns.ordering_types:
         fields = [combined(table.column(ordering_name(at))) for at in range(len(columns.ordering_types))]
         ordering = columns.merger.ordering_keys(fields, columns.where)
     events = Events(
-        codes=np.asarray(encoded.indices.to_numpy(zero_copy_only=False)).astype(np.int64),
-        keys=len(encoded.dictionary),
+        codes=codes,
+        keys=len(keys),
         deleted=deleted,
         commit_time=commit_time,
         ordering=ordering,
@@ -78,7 +82,21 @@ def _events(table: pa.Table, columns: MergeColumns) -> tuple[pa.Array, Events]:
         rows=table.select(columns.names) if columns.combine is not None else None,
         combine=columns.combine,
     )
-    return encoded.dictionary, events
+    return keys, events
+
+
+def _numbered(keys: pa.Array) -> tuple[pa.Array, np.ndarray]:
+    """Keys, each once, and for each of those given its number among them."""
+    if pa.types.is_int64(keys.type) and len(keys):
+        positions = np.asarray(keys)
+        rows = int(positions.max()) + 1
+        # Positions in a base file are below the number of its rows, so that a table of these takes no hashing.
+        if rows <= _ROWS_OF_POSITION * len(positions) and int(positions.min()) >= 0:
+            has_event = np.zeros(rows, dtype=bool)
+            has_event[positions] = True
+            return pa.array(np.flatnonzero(has_event)), (np.cumsum(has_event) - 1)[positions]
+    encoded = keys.dictionary_encode()
+    return encoded.dictionary, np.asarray(encoded.indices.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 
 def _filled(table: pa.Table, deleted: np.ndarray, columns: MergeColumns) -> dict[str, np.ndarray]:

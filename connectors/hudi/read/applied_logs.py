@@ -18,19 +18,29 @@ from connectors.hudi.merge.event_store import KeyRange
 from connectors.hudi.merge.merged import base_ordering
 from connectors.hudi.read.base_keys import check_positions, mark_elsewhere, row_positions
 from connectors.hudi.read.base_page_source import base_page_source
+from connectors.hudi.read.kept_log import KeptLog
 from connectors.hudi.read.key_stretches import KeyStretch, key_stretches
-from connectors.hudi.read.log_cache import APPLIED_CACHE, AppliedLog, KeptLog, log_identity
+from connectors.hudi.read.log_cache import APPLIED_CACHE, AppliedLog
 from connectors.hudi.read.log_events import slice_merge_columns
 from connectors.hudi.read.slice_read import SliceRead
 
-__all__ = ["applied_log", "base_rows", "inserted_keys", "joined", "may_apply"]
+__all__ = [
+    "AppliedRows",
+    "applied_log",
+    "base_rows",
+    "base_stretches",
+    "inserted_keys",
+    "joined",
+    "known_log",
+    "may_apply",
+]
 
 # Positions and numbers take less than the logs that they stand for.
 _SHARE_OF_CACHE = 8
 _Batches: TypeAlias = Iterator[tuple[np.ndarray, pa.Table, pa.Array]]
 
 
-def applied_log(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange) -> AppliedLog:
+def applied_log(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange, logs: bytes | None) -> AppliedLog:
     """What the logs do to the rows of the split: kept from another read, or found out.
 
     Args:
@@ -38,32 +48,67 @@ def applied_log(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange)
         kept: Its merged logs, or a part of them.
         merge: Of these, where a row of one side wins (``LogMerge.decides``).
         keys: The keys that the part has.
+        logs: Stands for the logs (``SliceMerge.identity``).
     """
-    identity = _identity(read) if keys.is_all else None
-    known = _known(identity, merge)
+    known = known_log(read, merge, logs) if keys.is_all else None
     if known is not None:
         return known
     columns = slice_merge_columns(read.with_columns((), read.predicate), kept.form)
-    removed, numbers = [], []
-    for positions, rows, found in base_rows(read, merge, columns, keys):
-        gone, replaced = merge.replaced(found, base_ordering(rows, columns))
-        removed.append(positions[gone])
-        numbers.append(replaced)
-    numbers.append(inserted_keys(read, merge, columns))
-    # In the order of the logs, whose rows are then taken one behind the other.
-    made = AppliedLog(merge.keys, joined(removed), np.sort(joined(numbers)))
-    if identity is not None:
-        APPLIED_CACHE.put(identity, made, read.merge_cache // _SHARE_OF_CACHE)
-    return made
+    found = AppliedRows(merge, columns)
+    for positions, rows, row_keys in base_rows(read, merge, columns, keys):
+        found.add(positions, rows, row_keys)
+    return found.finish(read, logs if keys.is_all else None)
 
 
-def may_apply(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange) -> bool:
+def known_log(read: SliceRead, merge: LogMerge, logs: bytes | None) -> AppliedLog | None:
+    """What is kept of what the logs do to the rows of the split; ``None`` where nothing is."""
+    return _known(_identity(read, logs), merge)
+
+
+class AppliedRows:
+    """Finds out what merged logs do to the rows of a split while they are read.
+
+    Args:
+        merge: The logs.
+        columns: The columns of the rows.
+    """
+
+    def __init__(self, merge: LogMerge, columns: MergeColumns) -> None:
+        self._merge = merge
+        self._columns = columns
+        self._removed: list[np.ndarray] = []
+        self._numbers: list[np.ndarray] = []
+
+    def add(self, positions: np.ndarray, rows: pa.Table, keys: pa.Array) -> np.ndarray:
+        """The numbers of those of some rows that do not stay, ascending."""
+        gone, replaced = self._merge.replaced(keys, base_ordering(rows, self._columns))
+        self._removed.append(positions[gone])
+        self._numbers.append(replaced)
+        return gone
+
+    def finish(self, read: SliceRead, logs: bytes | None) -> AppliedLog:
+        """What was found, which is kept.
+
+        Args:
+            read: The split, of which all rows were added that a key of the logs may be among.
+            logs: Stands for the logs; ``None`` to keep nothing.
+        """
+        numbers = [*self._numbers, inserted_keys(read, self._merge, self._columns)]
+        # In the order of the logs, whose rows are then taken one behind the other.
+        made = AppliedLog(self._merge.keys, joined(self._removed), np.sort(joined(numbers)))
+        identity = _identity(read, logs)
+        if identity is not None:
+            APPLIED_CACHE.put(identity, made, read.merge_cache // _SHARE_OF_CACHE)
+        return made
+
+
+def may_apply(read: SliceRead, kept: KeptLog, merge: LogMerge, keys: KeyRange, logs: bytes | None) -> bool:
     """Whether finding out what the logs do pays for one read: it is known, or all keys have to be looked at anyway."""
     split = read.split
     is_numbered = split.format == "parquet" and split.source is None and read.table.history is None
     if not merge.decides or not keys.is_all or not is_numbered:
         return False
-    identity = _identity(read)
+    identity = _identity(read, logs)
     columns = slice_merge_columns(read, kept.form)
     asks_keys = any(column.name in columns.key_names for column in read.predicate.domains or ())
     return identity is not None and (not asks_keys or _known(identity, merge) is not None)
@@ -73,7 +118,7 @@ def base_rows(read: SliceRead, merge: LogMerge, columns: MergeColumns, part: Key
     """The rows of the base file that a key of the logs may be among: their positions, what was read, and their keys."""
     if not read.split.has_base:
         return
-    for stretch in _stretches(read, merge, columns):
+    for stretch in base_stretches(read, merge, columns):
         if not stretch.is_met:
             count("rows of base files that no log is about", stretch.rows)
             continue
@@ -91,7 +136,8 @@ def base_rows(read: SliceRead, merge: LogMerge, columns: MergeColumns, part: Key
             check_positions(base, merge, columns, source)
 
 
-def _stretches(read: SliceRead, merge: LogMerge, columns: MergeColumns) -> list[KeyStretch]:
+def base_stretches(read: SliceRead, merge: LogMerge, columns: MergeColumns) -> list[KeyStretch]:
+    """The parts of the split's range, by whether a key of the logs may be among their rows."""
     if not columns.by_position and not columns.has_meta_columns:
         return [KeyStretch(read.split.start, read.split.start + read.split.length, 0, is_met=True)]
     found = key_stretches(read, merge.keys)
@@ -115,9 +161,8 @@ def joined(arrays: Sequence[np.ndarray]) -> np.ndarray:
     return np.concatenate([np.empty(0, np.int64), *arrays]).astype(np.int64, copy=False)
 
 
-def _identity(read: SliceRead) -> bytes | None:
-    identity = log_identity(read) if read.merge_cache else None
-    return None if identity is None else identity + f"{read.split.path} {read.split.start} {read.split.length}".encode()
+def _identity(read: SliceRead, logs: bytes | None) -> bytes | None:
+    return None if logs is None else logs + f"{read.split.path} {read.split.start} {read.split.length}".encode()
 
 
 def _known(identity: bytes | None, merge: LogMerge) -> AppliedLog | None:

@@ -23,6 +23,8 @@ __all__ = ["LEAST_ROWS", "KeyStretch", "key_stretches"]
 
 LEAST_ROWS = 50_000
 """A stretch of fewer rows is not read apart: each opens the file again."""
+# Of fewer bytes for each of so many rows, a range is not worth a look at its row groups.
+_BYTES_OF_ROW = 64
 _KEY = ColumnHandle(RECORD_KEY, pa.string())
 _IsMet: TypeAlias = Callable[[ParquetFile, FileRows], bool]
 
@@ -58,6 +60,8 @@ def key_stretches(read: SliceRead, keys: pa.Array) -> list[KeyStretch]:
     split = read.split
     whole = [KeyStretch(split.start, split.start + split.length, 0, is_met=True)]
     if split.format != "parquet" or split.source is not None or read.table.history is not None:
+        return whole
+    if split.length < LEAST_ROWS * _BYTES_OF_ROW:
         return whole
     groups = list(_groups(read, keys))
     starts = [group.start for group in groups]

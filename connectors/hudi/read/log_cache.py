@@ -7,81 +7,21 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from connectors.hudi.merge.base import MergedLog
-from connectors.hudi.merge.columns import MergeColumns
-from connectors.hudi.merge.key_index import KeyIndex
+from connectors.hudi.read.kept_log import KeptLog
 from connectors.hudi.read.slice_read import SliceRead
 from connectors.toolkit.caching.cache_state import CacheState, registered
 
-__all__ = ["APPLIED_CACHE", "LOG_CACHE", "AppliedLog", "KeptLog", "LogCache", "LogForm", "log_identity"]
+__all__ = ["APPLIED_CACHE", "LOG_CACHE", "AppliedLog", "LogCache", "log_identity"]
 
-# Of a key's flags and of its place in the index.
-_BYTES_OF_KEY = 64
 # Keys of the cache must not tell what storage is reached with.
 _SALT = os.urandom(16)
-
-
-@dataclass(frozen=True, slots=True)
-class LogForm:
-    """What the blocks of a slice's logs have in common.
-
-    Attributes:
-        partial: Some block holds the updated columns only.
-        by_position: All events have positions in the base file.
-    """
-
-    partial: bool
-    by_position: bool
-
-
-@dataclass(frozen=True, slots=True)
-class KeptLog:
-    """The merged logs of a slice.
-
-    Attributes:
-        form: Of their blocks.
-        log: What they say; ``None`` where they have no event.
-        index: Finds its keys; ``None`` without events.
-        blocks: How many blocks were merged.
-        records: How many events.
-    """
-
-    form: LogForm
-    log: MergedLog | None
-    index: KeyIndex | None
-    blocks: int
-    records: int
-
-    @property
-    def nbytes(self) -> int:
-        """About the memory that it takes."""
-        log = self.log
-        if log is None:
-            return _BYTES_OF_KEY
-        arrays = [*log.filled.values(), *(() if log.ordering is None else log.ordering.columns)]
-        return int(log.rows.nbytes + log.keys.nbytes + sum(a.nbytes for a in arrays) + _BYTES_OF_KEY * len(log.keys))
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns that it has; any others are served too where there is no event."""
-        return pa.schema([]) if self.log is None else self.log.rows.schema
-
-    def of(self, columns: MergeColumns) -> KeptLog | None:
-        """The same with the columns of a merge alone; ``None`` where it lacks one."""
-        if self.log is None:
-            return self
-        known = {(field.name, field.type) for field in self.schema}
-        if not known.issuperset((field.name, field.type) for field in columns.schema):
-            return None
-        filled = {name: has for name, has in self.log.filled.items() if name in columns.names}
-        return replace(self, log=replace(self.log, rows=self.log.rows.select(columns.names), filled=filled))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from connectors.hudi.merge.base import Fits, LogMerge
 from connectors.hudi.merge.columns import MergeColumns
 from connectors.hudi.merge.event_store import KeyRange
 from connectors.hudi.merge.merged import base_ordering
-from connectors.hudi.read.applied_logs import applied_log, may_apply
+from connectors.hudi.read.applied_logs import AppliedRows, applied_log, base_stretches, known_log, may_apply
 from connectors.hudi.read.base_keys import check_positions, mark_elsewhere, row_positions
 from connectors.hudi.read.base_page_source import base_page_source
 from connectors.hudi.read.key_stretches import key_stretches
@@ -73,8 +73,11 @@ class MergedPageSource(PageSource):
                 if merge is None and keys.is_all:
                     yield from self._project(self._untouched_rows(read, columns))
                     continue
-                if merge is not None and may_apply(read, kept, merge, keys):
-                    applied = applied_log(read, kept, merge, keys)
+                if merge is not None and may_apply(read, kept, merge, keys, logs.identity):
+                    if read.predicate.is_all and known_log(read, merge, logs.identity) is None:
+                        yield from self._project(self._first_rows(merge, columns, logs.identity))
+                        continue
+                    applied = applied_log(read, kept, merge, keys, logs.identity)
                     yield from self._project(self._left_rows(columns, applied.removed))
                     yield from self._project(_each(merge.rows_of(applied.numbers)))
                     continue
@@ -93,6 +96,26 @@ class MergedPageSource(PageSource):
             check_positions(base, merge, columns, source)
             self._bytes += source.completed_bytes
 
+    def _first_rows(self, merge: LogMerge, columns: MergeColumns, logs: bytes | None) -> _Batches:
+        """All rows, while it is found out which of the base file the logs leave: no filter could skip any."""
+        found = AppliedRows(merge, columns)
+        for stretch in base_stretches(self._read, merge, columns):
+            base = self._read.of_range(stretch.start, stretch.end - stretch.start)
+            if not stretch.is_met:
+                count("rows of base files that no log is about", stretch.rows)
+                yield from self._untouched_rows(base, columns, merge)
+                continue
+            with closing(base_page_source(base.with_columns(columns.read, TupleDomain.all()))) as source:
+                for batch in source:
+                    count("rows of base files read", batch.num_rows)
+                    positions, rows = row_positions(source, batch.num_rows), pa.Table.from_batches([batch])
+                    keys = positions if columns.by_position else columns.keys(rows)
+                    gone = found.add(positions.to_numpy(), rows, keys)
+                    yield _without(batch.select(columns.names), gone)
+                check_positions(base, merge, columns, source)
+                self._bytes += source.completed_bytes
+        yield from _each(merge.rows_of(found.finish(self._read, logs).numbers))
+
     def _left_rows(self, columns: MergeColumns, removed: np.ndarray) -> _Batches:
         """The rows of the base file that the logs leave: since it is known which, any filter may skip row groups."""
         read = self._read
@@ -104,9 +127,7 @@ class MergedPageSource(PageSource):
                     continue
                 first, last = int(positions[0]), int(positions[-1])
                 start, end = np.searchsorted(removed, (first, last + 1))
-                kept = np.ones(batch.num_rows, dtype=bool)
-                kept[removed[start:end] - first] = False
-                yield batch if start == end else batch.filter(pa.array(kept))
+                yield _without(batch, removed[start:end] - first)
             self._bytes += source.completed_bytes
 
     def _base_rows(self, merge: LogMerge | None, columns: MergeColumns, part: KeyRange) -> _Batches:
@@ -173,6 +194,15 @@ class MergedPageSource(PageSource):
             for rows in batches:
                 for start in range(0, rows.num_rows, BATCH_ROWS):
                     yield shaped(self._read, rows.slice(start, BATCH_ROWS))
+
+
+def _without(batch: pa.RecordBatch, gone: np.ndarray) -> pa.RecordBatch:
+    """The rows of a batch but some."""
+    if not len(gone):
+        return batch
+    stay = np.ones(batch.num_rows, dtype=bool)
+    stay[gone] = False
+    return batch.filter(pa.array(stay))
 
 
 def _each(batches: Sequence[pa.RecordBatch]) -> _Batches:

@@ -30,13 +30,14 @@ def merged_rows(read: SliceRead) -> MergedRows:
     everything = read.with_columns(read.columns, TupleDomain.all())
     removed: list[np.ndarray] = []
     added: list[pa.RecordBatch] = []
-    with closing(SliceMerge(everything).parts()) as parts:
+    logs = SliceMerge(everything)
+    with closing(logs.parts()) as parts:
         for keys, kept in parts:
             if kept.log is None:
                 continue
             merge = LogMerge(kept.log, kept.index)
             if merge.decides:
-                applied = applied_log(everything, kept, merge, keys)
+                applied = applied_log(everything, kept, merge, keys, logs.identity)
                 removed.append(applied.removed)
                 added += merge.rows_of(applied.numbers)
             else:

@@ -65,13 +65,13 @@ def leaf_starts(fields: Iterable[pa.Field], start: int = 0) -> list[int]:
 
 
 def _leaf_count(arrow: pa.DataType) -> int:
+    if not pa.types.is_nested(arrow):
+        return 1
     if pa.types.is_map(arrow):
         return _leaf_count(arrow.key_type) + _leaf_count(arrow.item_type)
     if pa.types.is_struct(arrow):
         return sum(_leaf_count(field.type) for field in arrow)
-    if pa.types.is_nested(arrow) and not pa.types.is_union(arrow):
-        return _leaf_count(arrow.value_type)
-    return 1
+    return 1 if pa.types.is_union(arrow) else _leaf_count(arrow.value_type)
 
 
 def _mark(arrow: pa.DataType, leaves: Iterator[str]) -> pa.DataType:

@@ -52,6 +52,8 @@ def with_listed_maps(footer: bytearray) -> bytearray:
 
 def restored_type(arrow: pa.DataType) -> pa.DataType:
     """A type with the maps that ``with_listed_maps`` made lists."""
+    if not pa.types.is_nested(arrow):
+        return arrow
     if pa.types.is_list(arrow):
         inner = restored_type(arrow.value_type)
         if _is_marked(arrow):

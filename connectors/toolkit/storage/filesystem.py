@@ -10,9 +10,10 @@ import errno
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib.util import find_spec
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -23,7 +24,8 @@ from connectors.toolkit.caching.block_store import BlockStore, StoreDirectory
 from connectors.toolkit.caching.cache_state import registered
 from connectors.toolkit.caching.cached_file import cached_file
 from connectors.toolkit.caching.settled import is_settled, now_millis
-from connectors.toolkit.storage.object_directories import find_object, list_folder
+from connectors.toolkit.storage.file_copies import copy_file
+from connectors.toolkit.storage.object_directories import delete_folder, find_object, list_folder
 from connectors.toolkit.storage.properties import cache_directories, typed_options
 from connectors.toolkit.storage.remote_storage import (
     StorageKind,
@@ -158,11 +160,13 @@ class FileSystem(Serializable):
             raise StorageError(f"{uri} is the root of a storage, which is not deleted")
         found = self.info(uri)
         if found is not None and found.is_directory:
-            with storage_errors(uri):
-                storage.delete_dir(path)
+            with storage_errors(uri, "delete"):
+                delete_folder(storage_kind(_split(uri)[0]), storage, path)
 
     def create_folder(self, uri: str) -> None:
         """A folder, with those above it; one that is there is no error.
+
+        In an object store it is an empty object. Files need none.
 
         Raises:
             StorageError: Storage refused, or cannot be reached.
@@ -174,16 +178,24 @@ class FileSystem(Serializable):
     def create(self, uri: str) -> pa.NativeFile:
         """A new file to be written, with the folders above it; what is at the path is replaced.
 
+        In an object store it is there when it is closed; on Azure it is empty until then.
+
         Raises:
             StorageError: Storage refused, or cannot be reached.
         """
         storage, path = self._resolve(uri)
         with storage_errors(uri, "write"):
-            storage.create_dir(path.rpartition("/")[0], recursive=True)
-            return storage.open_output_stream(path)
+            if self.has_folders(uri):
+                storage.create_dir(path.rpartition("/")[0], recursive=True)
+            return storage.open_output_stream(path, compression=None)
+
+    def write_bytes(self, uri: str, content: bytes) -> None:
+        """A new file of these bytes; as ``create``."""
+        with storage_errors(uri, "write"), self.create(uri) as sink:
+            sink.write(content)
 
     def move(self, uri: str, target: str) -> None:
-        """Moves a file within one storage; the folders above ``target`` are made. On local disks in one step.
+        """Moves a file within one storage; the folders above ``target`` are made. In one step where ``has_folders``.
 
         Raises:
             FileMissingError: There is no such file.
@@ -194,6 +206,10 @@ class FileSystem(Serializable):
         if storage != other or self.exists(target):
             raise StorageError(f"cannot move {uri} to {target}: expected a free path of the same storage")
         with storage_errors(target, "write"):
+            if not self.has_folders(target):
+                copy_file(storage_kind(_split(target)[0]), storage, path, other, target_path)
+                storage.delete_file(path)
+                return
             storage.create_dir(target_path.rpartition("/")[0], recursive=True)
             if self.is_local(uri) and _linked(path, target_path):
                 os.unlink(path)
@@ -203,16 +219,19 @@ class FileSystem(Serializable):
     def copy(self, uri: str, target: str) -> None:
         """Makes another file of the same bytes; on local disks a link, where there can be one: nothing changes files.
 
+        Elsewhere what is at ``target`` is replaced. Object stores copy within themselves, in one step.
+
         Raises:
             FileMissingError: There is no such file.
-            StorageError: Something is at ``target``, or storage refused.
+            StorageError: Something is at ``target`` on a local disk, or storage refused.
         """
         storage, path = self._resolve(uri)
         other, target_path = self._resolve(target)
         with storage_errors(target, "write"):
-            other.create_dir(target_path.rpartition("/")[0], recursive=True)
+            if self.has_folders(target):
+                other.create_dir(target_path.rpartition("/")[0], recursive=True)
             if not (self.is_local(uri) and self.is_local(target) and _linked(path, target_path)):
-                pafs.copy_files(path, target_path, source_filesystem=storage, destination_filesystem=other)
+                copy_file(storage_kind(_split(target)[0]), storage, path, other, target_path)
 
     def delete_file(self, uri: str) -> None:
         """Deletes a file; one that is not there is no error.
@@ -222,12 +241,26 @@ class FileSystem(Serializable):
         """
         storage, path = self._resolve(uri)
         if self.exists(uri):
-            with storage_errors(uri, "delete"):
+            with storage_errors(uri, "delete"), suppress(FileNotFoundError):  # another may have been faster
                 storage.delete_file(path)
 
     def is_local(self, uri: str) -> bool:
         """Whether a path is on this machine."""
         return _split(uri)[0] in _LOCAL
+
+    def has_folders(self, uri: str) -> bool:
+        """Whether storage has folders, and moves files in one step: local disks and HDFS, not object stores."""
+        return storage_kind(_split(uri)[0]) in (None, StorageKind.HDFS)
+
+    def why_not_written(self, uri: str) -> str | None:
+        """Why no files can be written below a path; ``None`` where they can, for all that is known here."""
+        scheme = _split(uri)[0]
+        kind = storage_kind(scheme)
+        if kind is None and scheme not in _LOCAL:
+            return f"storage of the scheme {scheme} is not known"
+        if kind == StorageKind.HDFS and find_spec("hdfs_native") is None:
+            return "HDFS is written by hdfs-native alone (pip install 'lakeport[hdfs]')"
+        return None
 
     def has_settings(self, uri: str) -> bool:
         """Whether the storage of a path is reached by settings of this catalog, which no other reader has."""

@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 from connectors.toolkit.storage.hdfs_calls import calls_of, hdfs_errors, within
 
 if TYPE_CHECKING:
-    from hdfs_native import Client, FileReader, FileStatus
+    from hdfs_native import Client, FileReader, FileStatus, FileWriter
 
 __all__ = ["HdfsCluster", "hdfs_file_system"]
 
@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 _TIMEOUT = "dfs.client.socket-timeout"
 _TIMEOUT_MILLIS = 60_000
+_UMASK, _DEFAULT_UMASK = "fs.permissions.umask-mode", "022"
+_COPIED_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class HdfsCluster:
 
 
 def hdfs_file_system(cluster: HdfsCluster) -> pafs.FileSystem:
-    """A file system that reads, and deletes folders; nothing else.
+    """A file system, whose moves are one step of the NameNode, and never replace what is there.
 
     Raises:
         OSError: The settings name no NameNode.
@@ -102,19 +104,42 @@ class _Handler(pafs.FileSystemHandler):  # type: ignore[misc]
         self._call(lambda client: client.delete(path, True))
 
     def delete_dir_contents(self, path: str, missing_dir_ok: bool = False) -> None:
-        raise OSError("HDFS is only read")
+        raise OSError("folders of HDFS are deleted as a whole")
 
-    delete_root_dir_contents = delete_file = create_dir = delete_dir_contents
+    delete_root_dir_contents = delete_dir_contents
+
+    def delete_file(self, path: str) -> None:
+        self._call(lambda client: client.delete(path, False))
+
+    def create_dir(self, path: str, recursive: bool) -> None:
+        mode = 0o777 & ~self._umask()
+        self._call(lambda client: client.mkdirs(_folder(path), mode, recursive))
 
     def move(self, src: str, dest: str) -> None:
-        raise OSError("HDFS is only read")
+        self._call(lambda client: client.rename(src, dest, False))
 
-    copy_file = move
+    def copy_file(self, src: str, dest: str) -> None:
+        with self.open_input_file(src) as source, self.open_output_stream(dest, None) as sink:
+            while block := source.read(_COPIED_BYTES):
+                sink.write(block)
 
     def open_output_stream(self, path: str, metadata: object) -> pa.PythonFile:
-        raise OSError("HDFS is only read")
+        from hdfs_native import WriteOptions  # an optional extra
 
-    open_append_stream = open_output_stream
+        options = WriteOptions(permission=0o666 & ~self._umask(), overwrite=True, create_parent=True)
+        writer = self._call(lambda client: client.create(path, options))
+        return pa.PythonFile(_NewFile(writer, self._cluster.user), mode="w")
+
+    def open_append_stream(self, path: str, metadata: object) -> pa.PythonFile:
+        raise OSError("nothing is appended to files of HDFS")
+
+    def _umask(self) -> int:
+        """Whoever creates a file or a folder takes these rights from it, as Hadoop's own client does."""
+        text = dict(self._cluster.settings).get(_UMASK, _DEFAULT_UMASK)
+        try:
+            return int(text, 8)
+        except ValueError:
+            raise OSError(f"{_UMASK} is {text}; expected an octal number such as {_DEFAULT_UMASK}") from None
 
     def _info(self, path: str) -> pafs.FileInfo:
         try:
@@ -182,6 +207,45 @@ class _File:
 
     def close(self) -> None:
         self.closed = True
+
+
+class _NewFile:
+    """What ``pyarrow.PythonFile`` asks of a file that is written."""
+
+    def __init__(self, writer: FileWriter, user: str | None) -> None:
+        self.closed = False
+        self._writer = writer
+        self._user = user
+        self._at = 0
+
+    def write(self, data: pa.Buffer) -> int:
+        # Arrow's bytes have a sign, of which the client takes none.
+        content = memoryview(data).cast("B")
+        with hdfs_errors(), calls_of(self._user):
+            self._writer.write(content)
+        self._at += len(content)
+        return len(content)
+
+    def tell(self) -> int:
+        return self._at
+
+    def flush(self) -> None:
+        """A file is complete when it is closed, and no one reads it before."""
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            with hdfs_errors(), calls_of(self._user):
+                self._writer.close()
 
 
 def _folder(path: str) -> str:

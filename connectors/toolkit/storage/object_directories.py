@@ -12,7 +12,7 @@ import pyarrow.fs as pafs
 
 from connectors.toolkit.storage.remote_storage import StorageKind
 
-__all__ = ["find_object", "list_folder"]
+__all__ = ["delete_folder", "find_object", "list_folder"]
 
 _MARKED = "Not a regular file"
 
@@ -42,6 +42,20 @@ def find_object(kind: StorageKind | None, storage: pafs.FileSystem, path: str) -
     if kind == StorageKind.AZURE and _is_marker(storage, info):
         return pafs.FileInfo(path, pafs.FileType.Directory)
     return info
+
+
+def delete_folder(kind: StorageKind | None, storage: pafs.FileSystem, path: str) -> None:
+    """Deletes a folder with all that is in it.
+
+    Raises:
+        OSError: Storage refused, or cannot be reached.
+    """
+    try:
+        storage.delete_dir(path)
+    except FileNotFoundError:
+        # At the end Arrow deletes the object that stands for the folder, which Google's need not have.
+        if find_object(kind, storage, path).type != pafs.FileType.NotFound:
+            raise
 
 
 def _list_marked(storage: pafs.FileSystem, path: str, recursive: bool) -> list[pafs.FileInfo]:

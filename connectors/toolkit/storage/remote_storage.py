@@ -138,7 +138,8 @@ def _s3(bucket: str, settings: Settings) -> pafs.FileSystem:
     arguments = s3_arguments(settings)
     if "region" not in arguments and "endpoint_override" not in arguments:
         arguments["region"] = pafs.resolve_s3_region(bucket)
-    return _make("S3FileSystem", "s3", arguments)
+    # For folders above the one that is made there may be no right to write.
+    return _make("S3FileSystem", "s3", {**arguments, "check_directory_existence_before_creation": True})
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from tests.integration.storage.remote_tables import (
     register_tables,
     write_catalogs,
 )
+from tests.written_tables import check_acid_writes, check_leftovers, check_plain_writes, make_schema
 
 ABFS = f"abfs://lake@{ACCOUNT}.dfs.core.windows.net"
 WASB = f"wasb://lake@{ACCOUNT}.blob.core.windows.net"
@@ -151,3 +152,10 @@ def test_a_hudi_table(lake: Session, case: str) -> None:
 def test_a_catalog_without_rights(lake: Session) -> None:
     with pytest.raises(StorageError, match="AuthorizationFailure"):
         lake.arrow("other.s.ext_seq").read_all()
+
+
+def test_tables_are_written(lake: Session, azurite: Azurite) -> None:
+    make_schema(lake, "own", ABFS)
+    check_plain_writes(lake, "own")
+    check_leftovers(lake, "own", file_system(with_key(azurite)), ABFS)
+    check_acid_writes(lake, "own")

@@ -23,6 +23,7 @@ from tests.integration.storage.remote_tables import (
     register_tables,
     write_catalogs,
 )
+from tests.written_tables import check_acid_writes, check_leftovers, check_plain_writes, make_schema
 
 PLACE = "gs://lake"
 ROWS = "t/p=a%2Fb/c d+é"
@@ -113,3 +114,10 @@ def test_a_hive_table(lake: Session, case: str) -> None:
 @pytest.mark.parametrize("case", HUDI_CASES)
 def test_a_hudi_table(lake: Session, case: str) -> None:
     check_hudi(lake, case)
+
+
+def test_tables_are_written(lake: Session, files: FileSystem) -> None:
+    make_schema(lake, "own", PLACE)
+    check_plain_writes(lake, "own")
+    check_leftovers(lake, "own", files, PLACE)
+    check_acid_writes(lake, "own")

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 import lakeport
 from connector_spi.errors import FileMissingError, InvalidPropertyError, StorageError
 from connectors.toolkit.storage.filesystem import FileSystem
+from connectors.toolkit.storage.hdfs_storage import open_hdfs
 from lakeport import Session
 from tests.connectors.toolkit.storage.test_remote_storage import file_system
 from tests.hms import free_port
@@ -30,6 +31,7 @@ from tests.integration.storage.remote_tables import (
     register_tables,
     write_catalogs,
 )
+from tests.written_tables import check_acid_writes, check_leftovers, check_plain_writes, make_schema
 
 OWNER = {"hdfs.user": "lake"}
 FILES = "/files"
@@ -87,6 +89,37 @@ def test_a_folder_is_deleted(hdfs: Hdfs) -> None:
     file_system({}).delete_folder(f"{hdfs.url}/gone")
     with pytest.raises(FileNotFoundError):
         client.get_file_info("/gone")
+
+
+def test_files_are_written_moved_and_copied(hdfs: Hdfs, tmp_path: Path) -> None:
+    files = file_system(site(tmp_path / "umask.xml", {"fs.permissions.umask-mode": "027"}))
+    root = f"{hdfs.url}/written"
+    for name in ("a/one", "b/two"):
+        with files.create(f"{root}/{name}") as sink:
+            for part in (b"ro", b"ws\xff"):
+                sink.write(pa.py_buffer(part))
+    client = hdfs.client()
+    assert client.get_file_info("/written/a/one").permission == 0o640
+    assert client.get_file_info("/written/a").permission == 0o750
+    with pytest.raises(StorageError, match="expected a free path"):
+        files.move(f"{root}/a/one", f"{root}/b/two")
+    with pytest.raises(FileExistsError):
+        # The NameNode itself refuses, where another writer was faster than our look.
+        open_hdfs("hdfs", f"127.0.0.1:{hdfs.port}", {}).move("/written/a/one", "/written/b/two")
+    files.move(f"{root}/a/one", f"{root}/c/d/three")
+    files.copy(f"{root}/c/d/three", f"{root}/e/four")
+    files.delete_file(f"{root}/b/two")
+    found = [info.path.removeprefix(f"{root}/") for info in files.list(root, recursive=True) if not info.is_directory]
+    assert found == ["c/d/three", "e/four"]
+    assert files.read_bytes(f"{root}/e/four") == b"rows\xff"
+    other = file_system({"hdfs.user": "other"})
+    for action in (
+        lambda: other.create(f"{root}/mine"),
+        lambda: other.move(f"{root}/e/four", f"{root}/e/five"),
+        lambda: other.delete_folder(root),
+    ):
+        with pytest.raises(StorageError, match="Permission denied: user=other"):
+            action()
 
 
 def test_users_at_one_time(hdfs: Hdfs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,3 +250,19 @@ def test_a_user_without_rights(lake: Lake) -> None:
         lake.session.arrow("other.s.ext_seq").read_all()
     with pytest.raises(Exception, match="Permission denied: user=other"):
         lake.session.sql("SELECT count(*) FROM other.s.ext_seq").collect()
+
+
+def test_tables_are_written(lake: Lake, hdfs: Hdfs) -> None:
+    make_schema(lake.session, "own", f"{hdfs.url}/lake")
+    check_plain_writes(lake.session, "own")
+    check_leftovers(lake.session, "own", file_system(OWNER), f"{hdfs.url}/lake")
+    check_acid_writes(lake.session, "own")
+    files = file_system(OWNER).list(f"{hdfs.url}/lake/w", recursive=True)
+    assert not [info.path for info in files if "/.lakeport" in info.path]
+    client = hdfs.client()
+    assert {client.get_file_info(info.path.removeprefix(hdfs.url)).owner for info in files} == {"lake"}
+    # Spark's own reader of files, with Hadoop's client.
+    [[count]] = lake.session.spark.sql(f"SELECT count(*) FROM parquet.`{hdfs.url}/lake/w/plain`").collect()
+    assert count == 2
+    with pytest.raises(Exception, match="Permission denied: user=other"):
+        lake.session.sql("INSERT INTO other.w.plain VALUES (1, 'v', 'a/b')")

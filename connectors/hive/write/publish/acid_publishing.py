@@ -17,6 +17,7 @@ from connectors.hive.write.publish.moved_files import MovedFiles
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
 from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
+from connectors.hive.write.publish.storage_requests import for_each
 from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.publish.stream_recovery import end_killed_transactions
 from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
@@ -125,16 +126,14 @@ class AcidInsert:
             for values in written
             if values and values not in known
         ]
-        for partition in new:
-            # Not every metastore makes it, and readers take a partition without one for damage.
-            self.files.create_folder(targets.location(table, {}, partition.values))
+        # Not every metastore makes it, and readers take a partition without one for damage.
+        for_each(self.files, [targets.location(table, {}, one.values) for one in new], self.files.create_folder, str)
         targets.add(new, lambda there: None)
         # Who has added some meanwhile may have placed them elsewhere.
         known = targets.known(table, self.fragments) if new else known
         there = {**known, **{values: one for values, one in replaced.items() if one is not None}}
         locations = {values: targets.location(table, there, values) for values in (*written, *replaced)}
-        for location in locations.values():
-            self._check_not_hidden(location)
+        for_each(self.files, list(locations.values()), self._check_not_hidden, str)
         undo.enter_context(self._count(targets, table, there, replaced))
         drop_stale_statistics(self.metastore, table, [targets.name(values) for values in there if values])
         self._move(locations, replaced, undo)
@@ -171,16 +170,17 @@ class AcidInsert:
             if acid.base and fragment.partition not in replaced:
                 name = f"{acid.delta}/{name.rpartition('/')[2]}"
             targets.append(join_path(locations[fragment.partition], name))
+        moves = [(fragment.path, target) for fragment, target in zip(self.fragments, targets, strict=True)]
         if self.journal is not None:
-            moves = [(fragment.path, target) for fragment, target in zip(self.fragments, targets, strict=True)]
             ids = (self.transaction.transaction, acid.write_id)
             undo.enter_context(self.journal.attempt(self.handle.staging, moves, *ids))
         with MovedFiles(self.files) as moved:
-            marked = set()
-            for fragment, target in zip(self.fragments, targets, strict=True):
-                moved.move(fragment.path, target)
-                if acid.row_ids and not fragment.original:
-                    marked.add(target.rpartition("/")[0])
+            moved.move_all(moves)
+            marked = {
+                target.rpartition("/")[0]
+                for fragment, target in zip(self.fragments, targets, strict=True)
+                if acid.row_ids and not fragment.original
+            }
             written = {fragment.partition for fragment in self.fragments}
             # By it readers that list files alone find a directory that has no others.
             marked |= {join_path(locations[one], acid.directory) for one in locations if one not in written}

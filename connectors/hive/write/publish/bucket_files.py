@@ -41,8 +41,10 @@ def free_targets(files: FileSystem, location: str, fragments: Iterable[HiveFragm
     return moves
 
 
-def move_fragments(moved: MovedFiles, files: FileSystem, location: str, fragments: Iterable[HiveFragment]) -> None:
-    """Moves the files of a plain table to a partition's directory.
+def move_fragments(
+    moved: MovedFiles, files: FileSystem, locations: Iterable[tuple[str, Sequence[HiveFragment]]]
+) -> None:
+    """Moves the files of a plain table to the directories of their partitions.
 
     Files of buckets are named as by Hive, ``000001_0`` and then ``000001_0_copy_1`` (``Hive.mvFile``): the bucket is
     known by the name alone.
@@ -50,17 +52,20 @@ def move_fragments(moved: MovedFiles, files: FileSystem, location: str, fragment
     Args:
         moved: The block of moves.
         files: Storage.
-        location: The directory.
-        fragments: The files.
+        locations: The directories, and the files that go to each.
 
     Raises:
         StorageError: Storage refused.
     """
-    there = {one.name for one in files.list(location)} if files.exists(location) else set()
-    for fragment in fragments:
-        if fragment.bucket is None and not fragment.original:
-            moved.move(fragment.path, join_path(location, fragment.name))
-        else:
+    own, others = [], []
+    for location, fragments in locations:
+        named = [one for one in fragments if _has_own_name(one, files, location)]
+        own += [(one.path, join_path(location, one.name)) for one in named]
+        others.append((location, [one for one in fragments if not _has_own_name(one, files, location)]))
+    moved.move_all(own)
+    for location, fragments in others:
+        there = {one.name for one in files.list(location)} if fragments and files.exists(location) else set()
+        for fragment in fragments:
             _move_to_free(moved, files, location, fragment, there)
 
 
@@ -117,6 +122,11 @@ def one_file_per_bucket(
     if insert.acid.row_ids:
         return [some[0] if len(some) == 1 else _joined(files, insert, some) for some in found.values()]
     return [replace(one, name=_copy_name(one.name, copy)) for some in found.values() for copy, one in enumerate(some)]
+
+
+def _has_own_name(fragment: HiveFragment, files: FileSystem, location: str) -> bool:
+    """Whether no other file can have its name; those that are loaded into an object store are given such names."""
+    return fragment.bucket is None and not (fragment.original and files.has_folders(location))
 
 
 def _copy_name(name: str, copy: int) -> str:

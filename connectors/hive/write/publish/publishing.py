@@ -19,6 +19,7 @@ from connectors.hive.write.publish.replaced_files import ReplacedFiles
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
 from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
+from connectors.hive.write.publish.storage_requests import for_each
 from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.publish.stream_recovery import take_back_killed_moves
 from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
@@ -60,6 +61,7 @@ class HiveInsert:
         self._targets = TargetPartitions(metastore, handle)
         self._fragments: tuple[HiveFragment, ...] = ()
         self._journal: StreamJournal | None = None
+        self._moved: MovedFiles | None = None
 
     def begin_epoch(self, journal: StreamJournal) -> bool:
         """The rows are a batch of a streaming query: call before ``finish``.
@@ -96,6 +98,15 @@ class HiveInsert:
         if self._fragments or self._replaced is not None:
             self._publish(undo)
 
+    def delete_replaced(self) -> None:
+        """To be called when the transaction is committed: deletes what an object store has kept until then.
+
+        Raises:
+            StorageError: Storage refused.
+        """
+        if self._moved is not None:
+            self._moved.delete_replaced()
+
     def discard(self) -> None:
         """Deletes what was not published."""
         self._files.delete_folder(self._handle.staging)
@@ -127,8 +138,8 @@ class HiveInsert:
         aside = join_path(table_location(table), f"{REPLACED}{uuid.uuid4().hex}")
         if self._journal is None:
             moved = undo.enter_context(MovedFiles(self._files, aside))
-            for location, fragments in places:
-                move_fragments(moved, self._files, location, fragments)
+            self._moved = moved
+            move_fragments(moved, self._files, places)
             return moved
         moves = [move for location, some in places for move in free_targets(self._files, location, some)]
         undo.enter_context(self._journal.attempt(self._handle.staging, moves))
@@ -210,11 +221,14 @@ class HiveInsert:
 
     def _check_free(self, table: Table, new: Iterable[PartitionKey]) -> None:
         """Files that lie in the folder of a partition that is not there would become rows of it."""
-        for values in new:
-            location = self._targets.location(table, {}, values)
+        names = {self._targets.location(table, {}, values): self._targets.name(values) for values in new}
+
+        def check(location: str) -> None:
             info = self._files.info(location)
             if info is not None and any(not is_hidden(one.name) for one in self._files.list(location)):
                 raise UserError(
-                    f"rows cannot be added to the new partition {self._targets.name(values)} of {self._handle.name}: "
-                    f"there are files in {location}; add the partition with ALTER TABLE, or delete them"
+                    f"rows cannot be added to the new partition {names[location]} of {self._handle.name}: there are "
+                    f"files in {location}; add the partition with ALTER TABLE, or delete them"
                 )
+
+        for_each(self._files, list(names), check, str)

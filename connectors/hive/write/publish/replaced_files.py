@@ -9,6 +9,7 @@ from connector_spi.errors import FileMissingError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.write.publish.moved_files import MovedFiles
+from connectors.hive.write.publish.storage_requests import for_each
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden
 
 __all__ = ["ReplacedFiles"]
@@ -41,8 +42,13 @@ class ReplacedFiles:
         Raises:
             NotSupportedError: A partition has a directory in which there may be others.
         """
-        found = {}
-        for location in locations:
+        found: dict[str, frozenset[str]] = {}
+
+        def look(location: str) -> None:
+            found[location] = _data_files(files, location)
+
+        given = tuple(dict.fromkeys(locations))
+        for location in given:
             if location.rstrip("/") != root.rstrip("/") and f"{root.rstrip('/')}/".startswith(
                 f"{location.rstrip('/')}/"
             ):
@@ -50,7 +56,7 @@ class ReplacedFiles:
                     f"rows of {table} cannot be replaced: a partition is in {location}, above the table's directory "
                     f"{root}; give it a directory of its own"
                 )
-            found[location] = _data_files(files, location)
+        for_each(files, given, look, str)
         return cls(files, table, found)
 
     def replace(self, moved: MovedFiles) -> None:
@@ -60,17 +66,26 @@ class ReplacedFiles:
             MetastoreError: Another writer has added or replaced rows meanwhile (code ``HIVE_WRITE_CONFLICT``).
             StorageError: Storage refused.
         """
-        for location, before in self.by_location.items():
-            # Whoever has moved files in before our look sees ours in his, or we see his.
-            others = _data_files(self.files, location) - before - moved.there
-            if others:
-                raise write_conflict(self.table, f"has added {min(others)} meanwhile")
+        for_each(self.files, list(self.by_location), lambda one: self._check(one, moved.there), str)
         for before in self.by_location.values():
             for path in sorted(before):
                 try:
                     moved.replace(path)
                 except FileMissingError as error:
                     raise write_conflict(self.table, f"has removed {path} meanwhile") from error
+
+    def _check(self, location: str, moved: frozenset[str]) -> None:
+        before = self.by_location[location]
+        # Whoever has moved files in before our look sees ours in his, or we see his.
+        now = _data_files(self.files, location)
+        others = now - before - moved
+        if others:
+            raise write_conflict(self.table, f"has added {min(others)} meanwhile")
+        if before - now:
+            raise write_conflict(self.table, f"has removed {min(before - now)} meanwhile")
+        if not now - before and not self.files.has_folders(location):
+            # Readers take a directory that is not there for damage; this one was there by its files alone.
+            self.files.create_folder(location)
 
 
 def _data_files(files: FileSystem, location: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ from connector_spi.errors import ConnectorError, InvalidArgumentError, StorageEr
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.streaming import StreamEpoch
 from connectors.hive.transactions.conflicts import write_conflict
-from connectors.toolkit.storage.filesystem import FileSystem, join_path, storage_errors
+from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["JOURNAL", "StreamAttempt", "StreamJournal"]
 
@@ -150,8 +150,7 @@ class StreamJournal:
     def _write(self, path: str, content: bytes) -> bool:
         """A file in one step; ``False`` where there is one of the name, which stays."""
         new = join_path(self._folder, f"{uuid.uuid4().hex}.tmp")
-        with self._files.create(new) as sink, storage_errors(new, "write"):
-            sink.write(content)
+        self._files.write_bytes(new, content)
         try:
             self._files.move(new, path)
         except StorageError:

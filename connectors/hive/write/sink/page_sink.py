@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -101,7 +102,8 @@ class _HivePageSink(PageSink):
         self._spilled.close()
         paths = [*(one.path for one in self._open.values()), *(one.path for one in self._made)]
         for one in self._open.values():
-            one.sink.close()
+            with suppress(OSError, pa.ArrowException):  # it is deleted; storage may fail at its last bytes
+                one.sink.close()
         self._open.clear()
         for path in paths:
             self._files.delete_file(path)

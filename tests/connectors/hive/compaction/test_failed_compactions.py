@@ -19,6 +19,7 @@ from connectors.hive import error_codes
 from connectors.hive.compaction import worker as worker_module
 from connectors.hive.compaction.output import CompactedFiles
 from connectors.hive.connector import HiveConnector, HiveFactory
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.compaction.compacting import clean, compact
 from tests.connectors.hive.compaction.test_compactions import data
 from tests.connectors.hive.table_writer import create_table
@@ -38,7 +39,7 @@ def test_a_failure_at_any_step_changes_nothing(
     broken = [
         (CompactedFiles, "add"),
         (CompactedFiles, "publish"),
-        (CompactedFiles, "_write"),
+        (FileSystem, "write_bytes"),
         (EmbeddedTransactions, "begin_compaction"),
         (EmbeddedTransactions, "lock"),
         (EmbeddedTransactions, "mark_compacted"),

@@ -52,7 +52,7 @@ def incoming(folder: Path, *tables: pa.Table, partitioned: bool) -> Path:
     return place
 
 
-def load(hive: HiveConnector, path: Path, **given: Value) -> tuple[int, int]:
+def load(hive: HiveConnector, path: Path | str, **given: Value) -> tuple[int, int]:
     [procedure] = [one for one in hive.procedures if one.name == "load_data"]
     defaults = {one.name: one.default for one in procedure.arguments}
     arguments = {**defaults, "schema_name": "s", "table_name": "t", "path": str(path), **given}

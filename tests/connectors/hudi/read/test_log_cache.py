@@ -19,7 +19,8 @@ from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain
 from connector_spi.scan_counters import ScanCounts, counting
 from connectors.hudi.handles import HudiSplit
-from connectors.hudi.read.log_cache import APPLIED_CACHE, LOG_CACHE, KeptLog, LogCache
+from connectors.hudi.read.kept_log import KeptLog
+from connectors.hudi.read.log_cache import APPLIED_CACHE, LOG_CACHE, LogCache
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog
 from tests.connectors.hudi.merge.writer import Delete, SliceWriter, Upsert
 
@@ -64,6 +65,37 @@ def test_logs_are_decoded_once(catalog: HudiCatalog, tmp_path: Path) -> None:
     assert [values(catalog), values(catalog)] == [(["new", "stays"], False), (["new", "stays"], True)]
     # Another column is decoded beside the first one.
     assert [values(catalog, "w"), values(catalog, "v")] == [(["NEW", "STAYS"], False), (["new", "stays"], True)]
+
+
+def test_another_column_is_added_to_what_was_merged(catalog: HudiCatalog, tmp_path: Path) -> None:
+    """Its values of updates, of updates that lost, of deletes and of rows of the logs alone."""
+    table = SliceWriter(tmp_path / "t", 9, SCHEMA, EVENT_TIME)
+    table.base([row(key, "old", ts=5) for key in "abcde"])
+    table.log([Upsert([row("a", "late", ts=1), row("b", "first", ts=6), row("f", "added")]), Delete([("c", None)])])
+    table.log([Upsert([row("b", "between", ts=5), row("d", "new", ts=7), row("c", "again", ts=6)])])
+    catalog.register(table.folder)
+    expected = ["added", "again", "first", "new", "old", "old"]
+    assert values(catalog, "v") == (expected, False)
+    before = LOG_CACHE.nbytes
+    assert values(catalog, "w") == ([v.upper() for v in expected], False)
+    assert LOG_CACHE.nbytes > before
+    rows = catalog.read(columns=["key", "w", "v"]).to_pylist()
+    assert sorted((one["key"], one["v"]) for one in rows if one["w"] != one["v"].upper()) == []
+    assert {one["key"]: one["v"] for one in rows} == {
+        "a": "old",
+        "b": "first",
+        "c": "again",
+        "d": "new",
+        "e": "old",
+        "f": "added",
+    }
+
+
+def test_columns_that_are_not_asked_give_way_where_the_cache_is_full(catalog: HudiCatalog, tmp_path: Path) -> None:
+    catalog.register(write(tmp_path / "t", "n" * 10_000).folder)
+    small = catalog.with_property("merge_cache", 15_000)
+    assert [values(small, column)[1] for column in ("v", "v", "w", "w", "v", "v")] == [False, True] * 3
+    assert LOG_CACHE.nbytes <= 15_000
 
 
 def test_other_slices_are_not_dropped_for_another_column(catalog: HudiCatalog, tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import cast
 
 import pyarrow as pa
+import pyarrow.fs as pafs
 import pytest
+from pyarrow.dataset import dataset
 from pyspark.sql import SparkSession
 
 import lakeport
@@ -22,10 +24,12 @@ from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.scan.environment import JvmEnvironment
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hive.table_writer import create_table
+from tests.connectors.toolkit.storage.test_remote_storage import file_system
 from tests.hive_corpus import canonical_rows
 from tests.paths import CORPUS
 from tests.rows import assert_same_table
 from tests.s3_server import S3Server, s3_server
+from tests.written_tables import check_acid_writes, check_leftovers, check_plain_writes, make_schema
 
 HUDI = ("v9_basic_cow", "v9_basic_mor")
 ROWS = pa.table(
@@ -125,6 +129,24 @@ def test_plans_and_splits_hold_no_keys(lake: Lake) -> None:
     plans = f"{frame.collect()}{frame._jdf.queryExecution().toString()}"
     assert "reader" in plans
     assert not any(secret in plans for pair in lake.server.keys.values() for secret in pair)
+
+
+@pytest.mark.slow
+def test_tables_are_written(lake: Lake) -> None:
+    make_schema(lake.session, "hive", "s3a://one/lake")
+    check_plain_writes(lake.session, "hive")
+    check_leftovers(lake.session, "hive", file_system(lake.server.properties("one")), "s3a://one/lake")
+    check_acid_writes(lake.session, "hive")
+    with pytest.raises(Exception, match="ACCESS_DENIED"):
+        lake.session.sql("INSERT INTO other.w.plain VALUES (1, 'v', 'a/b')")
+    key, secret = lake.server.keys["one"]
+    place = lake.server.endpoint.removeprefix("http://")
+    store = pafs.S3FileSystem(access_key=key, secret_key=secret, endpoint_override=place, scheme="http")
+    found = store.get_file_info(pafs.FileSelector("one/lake", recursive=True))
+    assert not [one.path for one in found if "/.lakeport" in one.path]
+    # Another reader, of the files alone.
+    met = dataset("one/lake/w/plain", format="parquet", filesystem=store).to_table().column("id").to_pylist()
+    assert sorted(met) == [1000, 1002]
 
 
 def write_text(metastore: Metastore, root: Path) -> None:
