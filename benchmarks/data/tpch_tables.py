@@ -36,7 +36,7 @@ CHANGED = {"lineitem": "l_quantity", "orders": "o_totalprice"}
 TABLES = ("customer", *CHANGED, "nation", "part", "partsupp", "region", "supplier")
 
 _PARTS = 2
-"""Files of a table, and buckets of a transactional one."""
+"""Files of a table, and buckets of a transactional one, at scale 1 and below; of larger ones in proportion."""
 _ROW_GROUP = 500_000
 _HUDI_DELETED, _HUDI_UPSERTED, _UPSERTS = 0.02, 0.05, (2, 3)
 
@@ -82,7 +82,15 @@ def _once(target: Path, make: Callable[[Path], None]) -> None:
 
 def _generate(target: Path, scale: float, *more: str) -> None:
     tool = Path(sys.executable).with_name("tpchgen-cli")
-    command = [str(tool), "parquet", "-s", str(scale), f"--parts={_PARTS}", f"--output-dir={target}", *more]
+    command = [
+        str(tool),
+        "parquet",
+        "-s",
+        str(scale),
+        f"--parts={max(_PARTS, round(_PARTS * scale))}",
+        f"--output-dir={target}",
+        *more,
+    ]
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""Memory of the processes that Spark starts (Linux's ``/proc``)."""
+"""Memory of this process, and of those that Spark starts (Linux's ``/proc``)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["forget_peaks", "peak_of_python_tasks"]
+__all__ = ["forget_own_peak", "forget_peaks", "own_peak", "peak_of_python_tasks"]
+
+
+def own_peak() -> float | None:
+    """Peak memory of this process, megabytes; ``None`` where it is unknown."""
+    peak = _status(Path("/proc/self")).get("VmHWM")
+    return None if peak is None else float(peak.split()[0]) / 1024
+
+
+def forget_own_peak() -> None:
+    """Begins anew with what ``own_peak`` tells: from the memory that this process holds now."""
+    _forget("self")
 
 
 def peak_of_python_tasks() -> float | None:
@@ -21,9 +32,13 @@ def peak_of_python_tasks() -> float | None:
 def forget_peaks() -> None:
     """Begins anew with what ``peak_of_python_tasks`` tells: from the memory that each process holds now."""
     for pid in _python_tasks():
-        with suppress(OSError):
-            # Linux's proc(5): 5 sets the peak to the present size.
-            Path(f"/proc/{pid}/clear_refs").write_text("5")
+        _forget(str(pid))
+
+
+def _forget(process: str) -> None:
+    with suppress(OSError):
+        # Linux's proc(5): 5 sets the peak to the present size.
+        Path(f"/proc/{process}/clear_refs").write_text("5")
 
 
 def _python_tasks() -> dict[int, dict[str, str]]:

@@ -72,6 +72,7 @@ class _Asked:
 
     Attributes:
         folder: Where the tables are kept; ``None`` to delete them afterwards.
+        scale: TPC-H's scale factor.
         queries: The file of the queries.
         numbers: Those that are run; none for all.
         kinds: Kinds of tables.
@@ -79,6 +80,7 @@ class _Asked:
     """
 
     folder: Path | None
+    scale: float
     queries: Path
     numbers: Sequence[int]
     kinds: Sequence[str]
@@ -87,8 +89,8 @@ class _Asked:
 
 def measure(asked: _Asked, size: Size, folder: Path) -> list[Figure]:
     """Each query of a kind is answered in turn by ours and by Spark's own."""
-    scale = 0.01 if size.small else 1
-    place = (asked.folder or folder) / f"scale-{scale}"
+    scale = 0.01 if size.small else asked.scale
+    place = (asked.folder or folder) / f"scale-{scale:g}"
     make_tables(place, scale)
     queries = {
         number: text
@@ -195,6 +197,7 @@ def _list(numbers: Sequence[int]) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--folder", type=Path, help="where the tables are kept, and made when they are not there")
+    parser.add_argument("--scale", type=float, default=1, help="TPC-H's scale factor; 1 by default")
     parser.add_argument("--queries", type=Path, default=QUERIES, help="a file like tpch_queries.sql")
     parser.add_argument("--only", type=int, nargs="+", default=(), help="numbers of the queries to run")
     parser.add_argument("--kinds", nargs="+", choices=list(_KINDS), default=list(_KINDS), help="kinds of tables")
@@ -205,5 +208,5 @@ def _parser() -> argparse.ArgumentParser:
 if __name__ == "__main__":
     own = _parser()
     given, _ = own.parse_known_args()
-    chosen = _Asked(given.folder, given.queries, given.only, given.kinds, given.rounds)
+    chosen = _Asked(given.folder, given.scale, given.queries, given.only, given.kinds, given.rounds)
     run_command(__doc__ or "", partial(measure, chosen), parents=[own])

@@ -1,27 +1,27 @@
 """The queries of TPC-H by the engine ``duckdb``, against DuckDB's own reader over plain Parquet files; no Java.
 
-The tables are those of ``benchmarks.tpch.tpch``, which makes them: ``--folder`` names where it keeps them.
+The tables are those of ``benchmarks.tpch.tpch``, which makes them: ``--folder`` names where it keeps them. A kind whose
+tables are not there is left out. ``--scale 10 --memory 2GB`` shows whether large tables are read in little memory.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from statistics import geometric_mean, median
 
-import duckdb
-
 from benchmarks.data.tpch_tables import CHANGED, TABLES
 from benchmarks.harness.command import Size, run_command
 from benchmarks.harness.figures import Figure
+from benchmarks.harness.processes import forget_own_peak, own_peak
 from benchmarks.harness.turns import Taken, take_turns
+from benchmarks.peers.duckdb_own import OwnReader, Rows, own_reader
 from benchmarks.tpch.tpch import QUERIES, SMALL, statements
 from catalog.plugins import discover_plugins
 from catalog.registry import CatalogRegistry
@@ -31,8 +31,8 @@ from lakeport.version import VERSION
 __all__ = ["measure"]
 
 _GROUP = "tpch_local"
-
-Rows = list[tuple[object, ...]]
+_MEMORY = 2048
+"""Aim for the most memory of the process at scale 1, megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +62,66 @@ _KINDS = {
 }
 
 
-def measure(kept: Path, size: Size, folder: Path) -> list[Figure]:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What of it is measured.
+
+    Attributes:
+        folder: Where the tables are kept.
+        scale: TPC-H's scale factor.
+        memory: DuckDB's limit on both sides; ``None`` for its own default.
+        kinds: Kinds of tables.
+        numbers: Queries that are run; none for all.
+        rounds: Rounds that count; ``None`` for three.
+    """
+
+    folder: Path
+    scale: float
+    memory: str | None
+    kinds: Sequence[str]
+    numbers: Sequence[int]
+    rounds: int | None
+
+    @property
+    def has_aims(self) -> bool:
+        """Whether the aims for seconds and memory are meant."""
+        return self.scale == 1 and self.memory is None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Of DuckDB."""
+        return {} if self.memory is None else {"memory_limit": self.memory}
+
+
+def measure(asked: _Asked, size: Size, folder: Path) -> list[Figure]:
     """Each query of a kind is answered in turn by ours and by DuckDB's own."""
-    place = kept / f"scale-{0.01 if size.small else 1}"
-    queries = {number: text for number, text in enumerate(statements(QUERIES), 1) if number in SMALL or not size.small}
+    place = asked.folder / f"scale-{0.01 if size.small else asked.scale:g}"
+    chosen = asked.numbers or (SMALL if size.small else ())
+    queries = {number: text for number, text in enumerate(statements(QUERIES), 1) if number in (chosen or [number])}
+    rounds = size.of(3, 1) if asked.rounds is None else asked.rounds
     figures = []
-    with _session(folder) as session, duckdb.connect() as own:
-        for table in TABLES:
-            own.execute(f"CREATE VIEW {table} AS FROM read_parquet('{place}/parquet/{table}/**/*.parquet')")
-        for name, kind in _KINDS.items():
+    with _session(folder, asked.settings) as session, own_reader(place / "parquet", TABLES, asked.settings) as own:
+        for name in asked.kinds:
+            kind = _KINDS[name]
+            if not (place / kind.place.format(*CHANGED)).exists():
+                print(f"{name}: left out: {place} has no such tables", file=sys.stderr, flush=True)
+                continue
             names = _register(session, place, name, kind)
-            turns = {
-                number: take_turns(
-                    {
-                        "lakeport": _ours(session, text.format_map(names)),
-                        "duckdb": _theirs(own, text.format_map({table: table for table in TABLES})),
-                    },
-                    size.of(3, 1),
-                )
-                for number, text in queries.items()
-            }
-            figures += _figures(name, kind, turns)
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return [*figures, Figure(_GROUP, "most memory of the process", most, "MB", 2048)]
+            forget_own_peak()
+            turns = {number: _turns(session, own, text, names, rounds) for number, text in queries.items()}
+            figures += _figures(name, kind if asked.has_aims else replace(kind, cpu=None), turns)
+            peak = own_peak()
+            if peak is not None:
+                aim = _MEMORY if asked.has_aims else None
+                figures.append(Figure(_GROUP, f"{name}, most memory of the process", peak, "MB", aim))
+    return figures
+
+
+def _turns(
+    session: LocalSession, own: OwnReader, text: str, names: Mapping[str, str], rounds: int
+) -> dict[str, Taken[Rows]]:
+    plain = text.format_map({table: table for table in TABLES})
+    return take_turns({"lakeport": _ours(session, text.format_map(names)), "duckdb": lambda: own.ask(plain)}, rounds)
 
 
 def _figures(name: str, kind: _Kind, turns: Mapping[int, Mapping[str, Taken[Rows]]]) -> list[Figure]:
@@ -112,12 +149,12 @@ def _figures(name: str, kind: _Kind, turns: Mapping[int, Mapping[str, Taken[Rows
 
 
 @contextmanager
-def _session(folder: Path) -> Iterator[LocalSession]:
+def _session(folder: Path, settings: Mapping[str, str]) -> Iterator[LocalSession]:
     registry = CatalogRegistry(discover_plugins(), VERSION)
     properties = {"hive.metastore": "embedded", "hive.metastore.embedded.path": str(folder / "metastore.db")}
     for name in ("hive", "hudi"):
         registry.register(name, name, properties)
-    with LocalSession(registry) as session:
+    with LocalSession(registry, settings) as session:
         yield session
 
 
@@ -137,10 +174,6 @@ def _ours(session: LocalSession, text: str) -> Callable[[], Rows]:
     return lambda: session.sql(text).fetchall()
 
 
-def _theirs(own: duckdb.DuckDBPyConnection, text: str) -> Callable[[], Rows]:
-    return lambda: own.execute(text).fetchall()
-
-
 def _rounded(taken: Taken[Rows]) -> list[str]:
     """Rows with numbers of five digits: DuckDB's own averages and quotients are doubles."""
     rows = [[f"{one:.5g}" if isinstance(one, float | Decimal) else one for one in row] for row in taken.answer]
@@ -150,10 +183,16 @@ def _rounded(taken: Taken[Rows]) -> list[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--folder", type=Path, required=True, help="where benchmarks.tpch.tpch keeps the tables")
+    parser.add_argument("--scale", type=float, default=1, help="TPC-H's scale factor; 1 by default")
+    parser.add_argument("--memory", help="memory limit of DuckDB on both sides, such as 2GB; what we hold is on top")
+    parser.add_argument("--kinds", nargs="+", choices=list(_KINDS), default=list(_KINDS), help="kinds of tables")
+    parser.add_argument("--only", type=int, nargs="+", default=(), help="numbers of the queries to run")
+    parser.add_argument("--rounds", type=int, help="how often each query is run; 3 by default")
     return parser
 
 
 if __name__ == "__main__":
     own_options = _parser()
     given, _ = own_options.parse_known_args()
-    run_command(__doc__ or "", partial(measure, given.folder), parents=[own_options])
+    wanted = _Asked(given.folder, given.scale, given.memory, given.kinds, given.only, given.rounds)
+    run_command(__doc__ or "", partial(measure, wanted), parents=[own_options])

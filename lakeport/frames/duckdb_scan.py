@@ -5,7 +5,7 @@ DuckDB calls the method ``scanner`` of the dataset, as of pyarrow's own datasets
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 import pyarrow as pa
@@ -38,7 +38,7 @@ class ScanDataset(pads.InMemoryDataset):  # type: ignore[misc]  # pyarrow has no
         columns: object = None,
         filter: pc.Expression | None = None,  # noqa: A002 - as pyarrow names it
         **settings: object,
-    ) -> pads.Scanner:
+    ) -> _Scanner:
         """Opens the table.
 
         Args:
@@ -53,8 +53,7 @@ class ScanDataset(pads.InMemoryDataset):  # type: ignore[misc]  # pyarrow has no
             also = () if found is None else found.columns()
             asked = list(dict.fromkeys([*(str(column) for column in columns), *also])) or [names[0]]
         needed = needed_by_arrow(found, self.schema) if found is not None and self._may_filter else None
-        reader = self._open_reader(asked, needed, None)
-        return pads.Scanner.from_batches(reader, columns=columns, filter=filter)
+        return _Scanner(self._open_reader(asked, needed, None), columns, filter)
 
     def get_fragments(self, filter: object = None) -> NoReturn:  # noqa: A002 - as pyarrow names it
         """Refused: pyarrow would find no rows."""
@@ -79,6 +78,42 @@ class ScanDataset(pads.InMemoryDataset):  # type: ignore[misc]  # pyarrow has no
     def join_asof(self, *arguments: object, **settings: Mapping[str, object]) -> NoReturn:
         """Refused, as ``get_fragments`` is."""
         _refuse("join_asof")
+
+
+class _Scanner:
+    """What DuckDB asks of a scanner of pyarrow, batch by batch; all else is pyarrow's own.
+
+    That reads up to 1 GiB ahead of whoever takes its batches, which no setting changes.
+
+    Args:
+        reader: The rows.
+        columns: As for ``ScanDataset.scanner``.
+        filter: The same.
+    """
+
+    def __init__(self, reader: pa.RecordBatchReader, columns: object, filter: pc.Expression | None) -> None:  # noqa: A002
+        self._reader = reader
+        self._given = {"columns": columns, "filter": filter}
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(pads.Scanner.from_batches(self._reader, **self._given), name)
+
+    @property
+    def projected_schema(self) -> pa.Schema:
+        """What it gives."""
+        return self._scanner([]).projected_schema
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """The rows."""
+        return pa.RecordBatchReader.from_batches(self.projected_schema, self._batches())
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        with self._reader:
+            for batch in self._reader:
+                yield from self._scanner([batch]).to_table().to_batches()
+
+    def _scanner(self, batches: Sequence[pa.RecordBatch]) -> pads.Scanner:
+        return pads.Scanner.from_batches(batches, schema=self._reader.schema, use_threads=False, **self._given)
 
 
 def _refuse(method: str) -> NoReturn:

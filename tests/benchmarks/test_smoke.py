@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.data.tpch_tables import TABLES
+from benchmarks.data.tpch_tables import TABLES, make_tables
 from benchmarks.harness.figures import Figure, read_figures
 from benchmarks.harness.timing import Timings
 from benchmarks.tpch.tpch import statements
@@ -63,6 +63,26 @@ def test_the_benchmark_of_tpch_compares_answers(tmp_path: Path) -> None:
         assert figures[f"{kind}, answers that are not Spark's"].value == 0
         assert f"{kind}, of Spark's own, CPU, geometric mean" in figures
     assert "cow, answers that are not Spark's" not in figures
+
+
+@pytest.mark.slow
+def test_the_local_benchmark_of_tpch_counts_our_memory_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BENCHMARK_HUDI_PYTHON", raising=False)
+    make_tables(tmp_path / "scale-0.01", 0.01)
+    command = [sys.executable, "-m", "benchmarks.tpch.tpch_local", "--folder", str(tmp_path), "--only", "6", "18"]
+    done = subprocess.run(
+        [*command, "--scale", "0.01", "--memory", "500MB", "--rounds", "1", "--json", str(tmp_path / "figures.json")],
+        capture_output=True,
+        text=True,
+        cwd=PROJECT,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "mor: left out" in done.stderr
+    figures = {figure.name: figure for figure in read_figures(tmp_path / "figures.json")}
+    assert figures["parquet, answers that are not DuckDB's"].value == 0
+    assert 0 < figures["acid, most memory of the process"].value < 2048
 
 
 def test_the_queries_of_tpch_are_22() -> None:

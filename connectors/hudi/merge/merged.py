@@ -19,14 +19,16 @@ __all__ = ["base_ordering", "deciding_events", "merged_log"]
 _ROWS_OF_POSITION = 64
 
 
-def merged_log(tables: Sequence[pa.Table], columns: MergeColumns) -> MergedLog:
+def merged_log(tables: list[pa.Table], columns: MergeColumns) -> MergedLog:
     """Merges the events of each key.
 
     Args:
-        tables: Of ``events.read_events``, oldest first; at least one.
+        tables: Of ``events.read_events``, oldest first; at least one. The list is emptied, so that no more than one
+            copy of them is held while they are merged.
         columns: The columns of the merge.
     """
     table = pa.concat_tables(tables).combine_chunks()
+    tables.clear()
     keys, events = _events(table, columns)
     folded = fold(events)
     winner = folded.winner

@@ -119,7 +119,6 @@ class SliceMerge:
         with events as store:
             for keys, tables in store.read():
                 log = merged_log(tables, wide) if tables else None
-                tables.clear()
                 if log is not None and not store.is_whole:
                     log = replace(log, events=None)
                 index = None if log is None else key_index(log.keys)

@@ -23,6 +23,7 @@ from lakeport.duckdb.query.changes import with_changes_as_versions
 from lakeport.duckdb.query.column_paths import resolve_paths
 from lakeport.duckdb.query.dialect import LocalSpark
 from lakeport.duckdb.query.named_table import NamedTable
+from lakeport.duckdb.query.pivots import expand_pivots
 from lakeport.duckdb.query.result_names import kept_letters, name_results
 from lakeport.duckdb.query.table_use import TableUse, table_uses
 from lakeport.duckdb.refusal import refused
@@ -94,13 +95,17 @@ class Query:
         views: dict[NamedTable, str] = {}
         prefix = _free_prefix(statement, prefix)
         for table in list(statement.find_all(exp.Table)):
+            pivots = table.args.get("pivots")
+            table.set("pivots", None)
             named = NamedTable.of(table)
+            table.set("pivots", pivots)
             if len(named.parts) == 1 and named.is_plain and is_common(table):
                 continue
             view = views.setdefault(named, f"{prefix}{len(views)}")
             alias = table.alias or table.name
             found = exp.alias_(exp.table_(view), alias, table=True)
             found.set("joins", table.args.get("joins"))
+            found.set("pivots", pivots)
             table.replace(found)
         resolve_paths(statement)
         return cls(statement, {view: named for named, view in views.items()})
@@ -118,6 +123,7 @@ class Query:
 
     def expand_stars(self, schemas: Mapping[str, pa.Schema]) -> None:
         """Writes out the columns that ``*`` means, before hidden ones are added to the views."""
+        expand_pivots(self.tree, _schema(schemas))
         self.tree = qualify(
             self.tree, dialect="spark", schema=_schema(schemas), quote_identifiers=True, validate_qualify_columns=False
         )
@@ -133,6 +139,7 @@ class Query:
             InvalidArgumentError: It names a column that is not there, or one that is there twice.
         """
         schema = _schema(schemas)
+        expand_pivots(self.tree, schema)
         _write_types(self.tree)
         name_results(self.tree)
         respell(self.tree)
@@ -156,7 +163,7 @@ class Query:
         typed = annotate_types(tree, schema=schema, dialect="spark")
         names = [one.alias_or_name for one in typed.selects] if isinstance(typed, exp.Query) else []
         uses = table_uses(typed, schemas)
-        return Translated(checked(typed).sql(dialect="duckdb"), names, uses)
+        return Translated(checked(typed).sql(dialect="duckdb", comments=False), names, uses)
 
 
 def _schema(schemas: Mapping[str, pa.Schema]) -> MappingSchema:

@@ -24,6 +24,9 @@ def name_results(tree: Expr) -> None:
         for one in list(select.expressions):
             if isinstance(one, exp.Paren) and isinstance(one.unnest(), exp.Column):
                 one.replace(one.unnest())
+            elif isinstance(one, exp.Subquery):
+                # Spark lists the outer columns in it, which are not known yet.
+                one.replace(exp.alias_(one.copy(), "scalarsubquery()", quoted=True))
             elif not isinstance(one, (exp.Alias, exp.Column, exp.Star)):
                 one.replace(exp.alias_(one.copy(), _name_of(one), quoted=True))
 

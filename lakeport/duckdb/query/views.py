@@ -74,7 +74,10 @@ def expand_views(statement: Expr, find: FindView, depth: int = 0) -> Expr:
         if depth == _MOST_DEPTH:
             raise refused(str(named.name), f"a view of more than {_MOST_DEPTH} views, one in the other")
         made = exp.Subquery(this=_query(named, find, depth), alias=exp.TableAlias(this=_alias(table)))
-        made.set("joins", table.args.get("joins"))
+        for key in ("joins", "pivots"):
+            made.set(key, table.args.get(key))
+        if table.args.get("sample"):
+            raise refused(table, "sample of a view")
         table.replace(made)
     return statement
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,6 +98,30 @@ def open_rows(
     columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
 ) -> pa.RecordBatchReader:
     return (ROWS if columns is None else ROWS.select(columns)).to_reader()
+
+
+@pytest.mark.parametrize("asked", [None, pc.field("n") >= 0])
+def test_no_more_is_read_than_is_taken(asked: pc.Expression | None) -> None:
+    """A reader of pyarrow would read 1 GiB ahead."""
+    read = 0
+
+    def open_reader(
+        columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
+    ) -> pa.RecordBatchReader:
+        def batches() -> Iterator[pa.RecordBatch]:
+            nonlocal read
+            for number in range(50):
+                read += 1
+                yield pa.record_batch([pa.array([number] * 1000)], names=["n"])
+
+        return pa.RecordBatchReader.from_batches(schema, batches())
+
+    schema = pa.schema([("n", pa.int64())])
+    reader = ScanDataset(schema, open_reader, may_filter=True).scanner(columns=["n"], filter=asked).to_reader()
+    for taken in range(1, 4):
+        assert reader.read_next_batch().num_rows == 1000
+        assert read == taken
+    assert reader.read_all().num_rows == 47_000
 
 
 def test_what_pyarrow_would_answer_with_no_rows_is_refused() -> None:

@@ -219,6 +219,15 @@ QUERIES = (
     "SELECT a.id, b.id AS o FROM mem.s.z a JOIN mem.s.z b ON a.f = b.f ORDER BY a.id, o",
     "SELECT id, f = 0 AS z, f > 1e300 AS n, f IN (0, 1.5) AS i, rank() OVER (ORDER BY f) AS r, "
     "count(*) OVER (PARTITION BY g) AS p FROM mem.s.z ORDER BY id",
+    "SELECT * FROM (SELECT n, yes, d FROM mem.s.t) PIVOT (sum(d) FOR n IN (7, -3, 8)) ORDER BY yes",
+    "SELECT * FROM (SELECT s, yes, Big, d FROM mem.s.t) x PIVOT (count(*) AS c, avg(d) AS A FOR s IN ('a', 'Z' AS zz)) "
+    "AS p ORDER BY Big",
+    "SELECT * FROM (SELECT n, d, s FROM mem.s.t) PIVOT (max(s) AS m, min(d) AS k FOR n IN (7 AS x, 8 AS y))",
+    "SELECT p.Big, `7` AS seven, u.id FROM (SELECT n, Big, id FROM mem.s.t) PIVOT (count(id) FOR n IN (7, 8)) AS p "
+    "JOIN mem.s.t u ON u.Big = p.Big ORDER BY p.Big",
+    "SELECT * FROM (SELECT f, id FROM mem.s.z) PIVOT (count(DISTINCT id) FOR id IN (1, 2, 9)) ORDER BY f",
+    "SELECT Big, A FROM mem.s.t PIVOT (sum(id) FOR s IN ('a' AS A, 'b' AS B)) ORDER BY Big",
+    "SELECT * FROM (SELECT n FROM mem.s.t WHERE Big > 99) PIVOT (count(*) FOR n IN (1, 2))",
     "SHOW CATALOGS LIKE 'm*'",
     "SHOW SCHEMAS IN mem",
     "SHOW TABLES IN mem.s",

@@ -85,6 +85,13 @@ def test_names_without_a_catalog(session: LocalSession) -> None:
     assert session.sql("WITH t AS (SELECT id FROM t WHERE id = 2) SELECT id FROM t").fetchall() == [(2,)]
 
 
+def test_a_comment_before_a_query_with_names(session: LocalSession) -> None:
+    """The rows of a table that is named twice are put before the names of the query."""
+    twice = "SELECT count(*) AS c FROM w JOIN mem.s.t a ON w.id = a.id JOIN mem.s.t b ON a.id = b.id"
+    text = f"-- first\n/* WITH */ WITH w AS (SELECT 3 AS id) {twice}"
+    assert session.sql(text).fetchall() == [(1,)]
+
+
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
@@ -120,8 +127,20 @@ def test_names_without_a_catalog(session: LocalSession) -> None:
         ("SELECT id FROM mem.s.t LATERAL VIEW OUTER explode(array(1)) x AS y", NotSupportedError, "ARRAY"),
         ("SELECT id FROM mem.s.t LATERAL VIEW explode(d) x", NotSupportedError, "AS 1 names of columns"),
         ("SELECT id FROM mem.s.t LATERAL VIEW explode(s) x AS y", NotSupportedError, "no array or map"),
-        ("SELECT * FROM mem.s.t PIVOT (sum(id) FOR s IN ('a', 'b'))", NotSupportedError, "pivots of a table"),
-        ("SELECT * FROM mem.s.t UNPIVOT (v FOR k IN (id))", NotSupportedError, "pivots of a table"),
+        ("SELECT * FROM mem.s.t UNPIVOT (v FOR k IN (id))", NotSupportedError, "UNPIVOT of a table"),
+        ("SELECT * FROM mem.s.t a, mem.s.t PIVOT (sum(id) FOR s IN ('a'))", NotSupportedError, "several tables"),
+        ("SELECT * FROM mem.s.t PIVOT (stddev(id) FOR s IN ('a'))", NotSupportedError, "something else than sum"),
+        ("SELECT * FROM mem.s.t PIVOT (sum(id), max(id) FOR s IN ('a'))", NotSupportedError, "named if there are more"),
+        ("SELECT * FROM mem.s.t PIVOT (count(*) AS a, max(s) AS b FOR id IN (1))", NotSupportedError, "beside min"),
+        ("SELECT * FROM mem.s.t PIVOT (sum(id) FOR (s, id) IN (('a', 1)))", NotSupportedError, "than one column"),
+        ("SELECT * FROM mem.s.t PIVOT (sum(id) FOR s IN (upper('a')))", NotSupportedError, "written out"),
+        ("SELECT * FROM mem.s.t PIVOT (sum(id) FOR s IN (1))", NotSupportedError, "write 1 AS name"),
+        ("SELECT * FROM mem.s.t PIVOT (sum(id) FOR s IN (1 AS x))", NotSupportedError, "integer and string"),
+        (
+            "WITH w AS (SELECT id, s FROM mem.s.t) SELECT * FROM w PIVOT (sum(id) FOR s IN ('a'))",
+            NotSupportedError,
+            "not known",
+        ),
         ("SELECT id FROM mem.s.t JOIN mem.s.t u ON id = u.id", InvalidArgumentError, "several tables have it"),
         ("SELECT coalesce() FROM mem.s.t", InvalidArgumentError, "an argument of Coalesce is missing"),
         ("SELECT s FROM mem.s.t GROUP BY id", InvalidArgumentError, "neither in GROUP BY nor in an aggregate"),

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from catalog.metastore.model import FieldSchema, Parameters, StorageDescriptor, Table
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import ConnectorError
+from connector_spi.errors import ConnectorError, NotSupportedError
 from connectors.hive.connector import HiveConnector, HivePlugin
 from lakeport.duckdb.engine import DuckDbEngine
 from lakeport.session import Session
@@ -116,6 +116,9 @@ def test_a_view_of_views_of_spark(shop: Shop) -> None:
     shop.add("outer_view", text, {"k": "bigint", "c": "bigint"}, kept)
     found = shop.check("SELECT k, c FROM hive.shop.outer_view ORDER BY k")
     assert [row["k"] for row in found] == [1, 2, 3, 9]
+    shop.check("SELECT * FROM hive.shop.outer_view PIVOT (sum(c) FOR k IN (1, 9))")
+    with pytest.raises(NotSupportedError, match="sample of a view"):
+        shop.engine.plan("SELECT k FROM hive.shop.outer_view TABLESAMPLE (1 ROWS)")
     shop.check("WITH orders AS (SELECT 1 AS one) SELECT one, k FROM orders, hive.shop.outer_view ORDER BY k")
     lines = "LEFT JOIN hive.shop.orders o ON o.id = a.k ORDER BY a.k"
     own = f"SELECT a.k, b.c, o.name FROM hive.shop.outer_view a JOIN hive.shop.outer_view b USING (k) {lines}"

@@ -9,7 +9,10 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as spark_types
 
+from connector_spi.errors import NotSupportedError
 from connector_spi.names import SchemaTableName
+from lakeport.duckdb.engine import DuckDbEngine
+from lakeport.spark.results import arrow_result
 from tests.lakeport.spark.conftest import Lake
 
 QUERIES = [
@@ -41,6 +44,24 @@ def test_query_equals_plain_spark(lake: Lake, query: str) -> None:
     ours = query.format(everything="mem.sales.everything", small="mem.sales.small")
     plain = query.format(everything="plain_everything", small="plain_small")
     assert lake.rows(ours) == lake.rows(plain)
+
+
+def test_the_engine_duckdb_gives_the_same(lake: Lake) -> None:
+    """Rows and types; what may differ is refused by name."""
+    engine = DuckDbEngine(lake.registry)
+    ran = 0
+    for query in (*QUERIES, *REUSED):
+        try:
+            found = engine.plan(query.format(everything="mem.sales.everything", small="mem.sales.small")).arrow()
+        except NotSupportedError:
+            continue
+        plain = arrow_result(lake.spark.sql(query.format(everything="plain_everything", small="plain_small")))
+        expected = pa.Table.from_batches(plain.batches, plain.schema)
+        assert [(one.name, one.type) for one in found.schema] == [(one.name, one.type) for one in expected.schema]
+        assert sorted(map(str, found.to_pylist())) == sorted(map(str, expected.to_pylist()))
+        ran += 1
+    engine.close()
+    assert ran >= 15
 
 
 def test_types_are_those_of_plain_spark(lake: Lake) -> None:
