@@ -6,13 +6,15 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+
+import duckdb
 
 from connector_spi.errors import UserError
 from lakeport.engine import Work
 
-__all__ = ["Calls", "LocalWork", "begin_work", "cancelled", "current_work"]
+__all__ = ["CallSet", "Calls", "LocalWork", "begin_work", "cancelled", "current_work"]
 
 _LOOK_SECONDS = 0.02
 _MOST_SECONDS = 2.0
@@ -24,15 +26,34 @@ def cancelled() -> UserError:
     return UserError("the statement was cancelled")
 
 
+class CallSet:
+    """Calls that end together."""
+
+    def __init__(self) -> None:
+        # DuckDB keeps what reads for it, which keeps this: a connection must not keep itself.
+        self._calls: weakref.WeakSet[Calls] = weakref.WeakSet()
+        self._lock = threading.Lock()
+
+    def add(self, calls: Calls) -> None:
+        """Has ``cancel`` end these, too, as long as someone else keeps them."""
+        with self._lock:
+            self._calls.add(calls)
+
+    def cancel(self) -> None:
+        """Ends those that run."""
+        with self._lock:
+            calls = list(self._calls)
+        for one in calls:
+            one.cancel()
+
+
 class LocalWork(Work):
     """What a thread has the engine do: its plans and its calls of DuckDB."""
 
     def __init__(self) -> None:
         super().__init__()
         self._is_cancelled = False
-        # DuckDB keeps what reads for it, which keeps this: a connection must not keep itself.
-        self._calls: weakref.WeakSet[Calls] = weakref.WeakSet()
-        self._lock = threading.Lock()
+        self._calls = CallSet()
 
     def check(self) -> None:
         """Ends the thread's work where it was cancelled.
@@ -45,16 +66,12 @@ class LocalWork(Work):
 
     def note(self, calls: Calls) -> None:
         """Has ``cancel`` end these calls, too."""
-        with self._lock:
-            self._calls.add(calls)
+        self._calls.add(calls)
 
     def cancel(self) -> None:
         """Ends what runs, and what would follow."""
         self._is_cancelled = True
-        with self._lock:
-            calls = list(self._calls)
-        for one in calls:
-            one.cancel()
+        self._calls.cancel()
         super().cancel()
 
 
@@ -104,8 +121,10 @@ class Calls:
 
     def cancel(self) -> None:
         """Ends the call that runs, also one that is about to begin; waits a moment until it has ended."""
-        self._interrupt()
-        end = time.monotonic() + _MOST_SECONDS
-        while self._running and time.monotonic() < end:
+        # A connection that was closed runs nothing any more.
+        with suppress(duckdb.ConnectionException):
             self._interrupt()
-            time.sleep(_LOOK_SECONDS)
+            end = time.monotonic() + _MOST_SECONDS
+            while self._running and time.monotonic() < end:
+                self._interrupt()
+                time.sleep(_LOOK_SECONDS)

@@ -17,7 +17,7 @@ from connector_spi.names import parse_name
 from lakeport.arrow.reads import ArrowReads
 from lakeport.arrow.write.creating import create_table_as
 from lakeport.arrow.write.inserting import check_outside_of_block, note_written, resolve_target
-from lakeport.duckdb.cancelling import begin_work
+from lakeport.duckdb.cancelling import CallSet, begin_work
 from lakeport.duckdb.current_names import CurrentNames
 from lakeport.duckdb.functions import UsedMacros
 from lakeport.duckdb.functions.spelling import rows_as_queries
@@ -47,6 +47,9 @@ from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import statement_scope
 
 __all__ = ["DuckDbEngine"]
+
+_CLOSING_SECONDS = 0.02
+_MOST_CLOSING_SECONDS = 5.0
 
 _HEAD = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?P<word>[A-Za-z]+|\()", re.DOTALL)
 _QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "(")
@@ -91,6 +94,7 @@ class DuckDbEngine(Engine[LocalResult]):
         self._listings = Listings(registry, self._current)
         self._tables = Tables(registry, self._reads, self._current)
         self._macros = UsedMacros(self._database)
+        self._calls = CallSet()
 
     @property
     def is_started(self) -> bool:
@@ -100,11 +104,24 @@ class DuckDbEngine(Engine[LocalResult]):
         """Nothing is to be done."""
 
     def close(self) -> None:
-        """Closes the database; what runs is interrupted."""
-        self._database.interrupt()
+        """Closes the database; what runs is interrupted, and what is planned has a moment to end."""
+        self._calls.cancel()
         self._reads.close()
-        self._database.close()
+        end = time.monotonic() + _MOST_CLOSING_SECONDS
+        while not self._closed(is_last=time.monotonic() > end):
+            time.sleep(_CLOSING_SECONDS)
+            self._calls.cancel()
         self._settings.remove_folder()
+
+    def _closed(self, *, is_last: bool) -> bool:
+        """Whether the database could be closed: DuckDB refuses while another thread calls it."""
+        try:
+            self._database.close()
+        except duckdb.ResourceInUseException:
+            if is_last:
+                raise
+            return False
+        return True
 
     def facts(self) -> list[str]:
         return [f"DuckDB: {duckdb.__version__} in this process"]
@@ -233,18 +250,22 @@ class DuckDbEngine(Engine[LocalResult]):
         statement = rows_as_queries(parsed_with(text, args))
         if not isinstance(statement, exp.Query):
             raise refused(statement, _RUN)
-        return plan_query(self._database, self._macros, tables, statement, lease)
+        return self._noted(plan_query(self._database, self._macros, tables, statement, lease))
 
     def _own_query_plan(self, text: str, lease: ReadLease, tables: Tables, args: Parameters = None) -> QueryPlan:
         if _word(text) not in _OWN_QUERIES:
             raise not_run(text.strip() or "an empty text", _OWN_RUN)
-        return plan_own_query(self._database, self._macros, tables, OwnText(text, args), lease)
+        return self._noted(plan_own_query(self._database, self._macros, tables, OwnText(text, args), lease))
 
     def _rows(self, statement: exp.Query, lease: ReadLease | None) -> PlannedQuery:
         """A query whose rows are added to a table."""
-        return plan_query(
-            self._database, self._macros, self._tables, statement, lease or ReadLease(self._registry)
-        ).planned
+        lease = lease or ReadLease(self._registry)
+        return self._noted(plan_query(self._database, self._macros, self._tables, statement, lease)).planned
+
+    def _noted(self, plan: QueryPlan) -> QueryPlan:
+        """Has ``close`` interrupt it: what interrupts the database does not reach its cursors."""
+        self._calls.add(plan.planned.calls)
+        return plan
 
 
 def _word(text: str) -> str:

@@ -50,7 +50,8 @@ class PlannedQuery:
         self._names = names
         self.calls = Calls(cursor.interrupt)
         self._reads = _Reads(self.calls.work)
-        cursor.execute("SET TimeZone = 'UTC'")
+        with self._errors():
+            cursor.execute("SET TimeZone = 'UTC'")
 
     @property
     def rows_read(self) -> int:

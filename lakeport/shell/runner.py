@@ -91,14 +91,14 @@ class Runner:
         """
         work = _Statement(self._session, statement, write, out or self._out, is_counted=watch is not None)
         worker = threading.Thread(target=work, name="lakeport-statement", daemon=True)
-        worker.start()
         try:
+            worker.start()
             while worker.is_alive():
                 worker.join(0.05)
                 if watch is not None:
                     watch.tick(work.state())
         except KeyboardInterrupt:
-            _cancel(work, worker, watch, self._session.engine.patience_seconds)
+            _cancel(work, watch, self._session.engine.patience_seconds)
             raise
         finally:
             self.last = work.state()
@@ -109,7 +109,7 @@ class Runner:
         return work.rows
 
 
-def _cancel(work: _Statement, worker: threading.Thread, watch: RunWatch | None, patience: float) -> None:
+def _cancel(work: _Statement, watch: RunWatch | None, patience: float) -> None:
     # In its own thread: another Ctrl-C must not interrupt a call into Java.
     canceller = threading.Thread(target=work.cancel, name="lakeport-cancel", daemon=True)
     canceller.start()
@@ -117,11 +117,14 @@ def _cancel(work: _Statement, worker: threading.Thread, watch: RunWatch | None, 
     # Whoever goes on at once might stop Spark before its jobs are cancelled. An engine that still starts has none.
     while (
         not work.is_starting
-        and (worker.is_alive() or canceller.is_alive())
+        and not (work.has_ended and not canceller.is_alive())
         and (time.monotonic() < end or (watch is not None and watch.keeps_waiting()))
     ):
         try:
-            (canceller if canceller.is_alive() else worker).join(0.05)
+            if canceller.is_alive():
+                canceller.join(0.05)
+            else:
+                work.wait(0.05)
         except KeyboardInterrupt:
             # A second Ctrl-C: the user does not want to wait. A pager has its own key to quit.
             end = 0.0
@@ -158,6 +161,15 @@ class _Statement:
     def is_starting(self) -> bool:
         """Whether it still waits for the engine to start."""
         return self._progress == _STARTING
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its thread has nothing more to do; it may not have begun to run."""
+        return self._ended.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Waits until it has ended, so long at most."""
+        self._ended.wait(seconds)
 
     def __call__(self) -> None:
         try:

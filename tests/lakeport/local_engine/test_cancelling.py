@@ -180,6 +180,19 @@ def test_while_duckdb_works(session: LocalSession, monkeypatch: pytest.MonkeyPat
     _check_free(session)
 
 
+def test_closing_the_session(session: LocalSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB refuses to close while a thread calls it, and what interrupts the database does not reach its cursors."""
+    gate = _gate(monkeypatch, MemoryPageSourceProvider, "read", _Gate.wait)
+    gate.go.set()
+    statement = _Statement(session, _LONG)
+    statement.start()
+    until = time.monotonic() + _PATIENCE
+    while gate.passed < 4 and time.monotonic() < until:
+        time.sleep(0.01)
+    session.close()
+    statement.check_cancelled()
+
+
 def test_with_half_of_the_rows(session: LocalSession) -> None:
     pause = _Gate()
     statement = _Statement(session, "SELECT a.id AS x FROM mem.s.t a, mem.s.t b", pause)
