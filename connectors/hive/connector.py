@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
@@ -13,7 +12,7 @@ from catalog.metastore.cache.policy import cache_policy
 from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.shared_metastore import SharedMetastore
-from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector import SPI_VERSION, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.metadata import ConnectorMetadata
 from connector_spi.optional.page_sink import PageSinkProvider
@@ -53,12 +52,12 @@ from connectors.hive.write.sink.page_sink import HivePageSinkProvider
 from connectors.toolkit.caching.cache_state import cache_states
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import storage_options
-from connectors.toolkit.storage.user_credentials import with_credentials
+from connectors.toolkit.storage.user_credentials import StorageConnector
 
 __all__ = ["HiveConnector", "HiveFactory", "HivePlugin"]
 
 
-class HiveConnector(Connector):
+class HiveConnector(StorageConnector):
     """Tables of one metastore.
 
     Args:
@@ -73,16 +72,7 @@ class HiveConnector(Connector):
         self._shared = SharedMetastore(metastore, cache_policy(config))
         self.metastore = self._shared.metastore
         self._security = catalog_security(config, self.metastore)
-        self._reach(FileSystem(storage_options(config)))
-
-    def with_credentials(self, credentials: tuple[tuple[str, str], ...]) -> HiveConnector:
-        """The same catalog; all but what reads storage is shared with it."""
-        options = with_credentials(self._files.options, credentials)
-        if options == self._files.options:
-            return self
-        made = copy.copy(self)
-        made._reach(FileSystem(options))
-        return made
+        self._read_by(FileSystem(storage_options(config)))
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         policy = SnapshotPolicy(
@@ -154,7 +144,7 @@ class HiveConnector(Connector):
         self._heartbeats.close()
         self._shared.close()
 
-    def _reach(self, files: FileSystem) -> None:
+    def _read_by(self, files: FileSystem) -> None:
         """Sets all that reads storage."""
         config = self._config
         settings = FormatSettings(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -16,7 +15,7 @@ from catalog.metastore.client import MetastoreClient
 from catalog.metastore.factory import Metastore
 from catalog.metastore.kinds import metastore_kinds
 from catalog.metastore.shared_metastore import SharedMetastore
-from connector_spi.connector import SPI_VERSION, Connector, ConnectorContext, ConnectorFactory, Plugin
+from connector_spi.connector import SPI_VERSION, ConnectorContext, ConnectorFactory, Plugin
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.errors import InternalError
 from connector_spi.optional.procedures import Procedure
@@ -43,12 +42,12 @@ from connectors.hudi.transaction import HudiTransaction
 from connectors.toolkit.caching.cache_state import cache_states
 from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import storage_options
-from connectors.toolkit.storage.user_credentials import with_credentials
+from connectors.toolkit.storage.user_credentials import StorageConnector
 
 __all__ = ["HudiConnector", "HudiFactory", "HudiPlugin"]
 
 
-class HudiConnector(Connector):
+class HudiConnector(StorageConnector):
     """A live hudi catalog.
 
     Args:
@@ -62,16 +61,7 @@ class HudiConnector(Connector):
         self._metastore = self._shared.metastore
         self._security = catalog_security(config, self._metastore)
         self._pool = ThreadPoolExecutor(config.get(SPLIT_LOADER_PARALLELISM), thread_name_prefix="hudi-splits")
-        self._reach(FileSystem(storage_options(config)))
-
-    def with_credentials(self, credentials: tuple[tuple[str, str], ...]) -> HudiConnector:
-        """The same catalog; all but what reads storage is shared with it."""
-        options = with_credentials(self._files.options, credentials)
-        if options == self._files.options:
-            return self
-        made = copy.copy(self)
-        made._reach(FileSystem(options))
-        return made
+        self._read_by(FileSystem(storage_options(config)))
 
     def begin_transaction(self, session: ConnectorSession) -> ConnectorTransaction:
         transaction = HudiTransaction(self._files, self._pool, session.get(PLANNING_CACHE))
@@ -122,7 +112,7 @@ class HudiConnector(Connector):
         """What the catalog is connected to, for ``lakeport catalogs check``."""
         return self._shared.describe()
 
-    def _reach(self, files: FileSystem) -> None:
+    def _read_by(self, files: FileSystem) -> None:
         """Sets all that reads storage."""
         self._files = files
         self._split_manager = HudiSplitManager(self._pool, MissingPartitions(self._shared.reads_of, files))

@@ -6,13 +6,11 @@ import re
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
-from py4j.protocol import Py4JError
 
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import NotSupportedError
-from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
+from lakeport.server.spark_support import needed_of_spark
 from lakeport.spark.bridge.compiled.delegation import VERSION, delegating_methods
-from lakeport.spark.bridge.compiled.java_classes import class_jar, first_line, load_class, source
+from lakeport.spark.bridge.compiled.java_classes import class_jar, load_class, source
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.catalog.procedures import grant_call
@@ -21,7 +19,7 @@ from lakeport.sql.grants.running import catalog_of
 from lakeport.transactions.engine_settings import ROLE
 from lakeport.transactions.session_properties import PREFIX
 
-__all__ = ["know_grants"]
+__all__ = ["accept_grant_statements"]
 
 _CLASS = "GrantStatements"
 _PARSER = "org.apache.spark.sql.catalyst.parser.ParserInterface"
@@ -42,17 +40,17 @@ class GrantStatementsProxy(Proxy):
         super().__init__(jvm)
         self._registry = registry
 
-    def apply(self, name: JavaObject, words: str) -> str:
+    def apply(self, session: JavaObject, words: str) -> str:
         """The statement that Spark runs in the place of one about privileges; others as they are.
 
         Args:
-            name: The session.
+            session: In which the statement is to run.
             words: The statement.
         """
         request = grant_request(words)
         if request is None:
             return words
-        manager = name.sessionState().catalogManager()
+        manager = session.sessionState().catalogManager()
         current = str(manager.currentCatalog().name()), ".".join(self._jvm.texts(manager.currentNamespace()))
         catalog = catalog_of(request, current)
         if catalog not in self._registry.names():
@@ -62,8 +60,8 @@ class GrantStatementsProxy(Proxy):
         return grant_call(catalog, words, current)
 
 
-def know_grants(jvm: Jvm, session: JavaObject, registry: CatalogRegistry) -> None:
-    """Has the parsers of sessions that come from a session know these statements.
+def accept_grant_statements(jvm: Jvm, session: JavaObject, registry: CatalogRegistry) -> None:
+    """Has the parsers of all sessions that come from a session accept these statements.
 
     Args:
         jvm: The JVM.
@@ -73,17 +71,12 @@ def know_grants(jvm: Jvm, session: JavaObject, registry: CatalogRegistry) -> Non
     Raises:
         NotSupportedError: This Spark's parsers are of another form.
     """
-    try:
-        text = source(_CLASS)
+    text = source(_CLASS)
+    with needed_of_spark(jvm, "parsers"):
         jar = class_jar(jvm, _CLASS, f"{VERSION} {text}", lambda: _completed(jvm, text))
         given = jvm.array("java.lang.Object", [GrantStatementsProxy(jvm, registry)])
         [constructor] = jvm.items(load_class(jvm, jar, _CLASS).getConstructors())
         session.extensions().injectParser(constructor.newInstance(given))
-    except Py4JError as error:
-        raise NotSupportedError(
-            f"Spark {jvm.version} does not make parsers as this server needs it ({first_line(error)}); use Spark 4.3",
-            UNSUPPORTED_SPARK_VERSION,
-        ) from error
 
 
 def _completed(jvm: Jvm, text: str) -> str:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
-from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import NotSupportedError
-from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
-from lakeport.spark.bridge.compiled.java_classes import class_jar, first_line, load_class, source
+from lakeport.server.spark_support import needed_of_spark
+from lakeport.spark.bridge.compiled.java_classes import new_instance
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.session_settings import read_statement_settings
@@ -78,13 +76,6 @@ def served_session(jvm: Jvm, spark: SparkSession, registry: CatalogRegistry) -> 
     Raises:
         NotSupportedError: This Spark's sessions are made otherwise.
     """
-    try:
-        made = load_class(jvm, class_jar(jvm, _CLASS, source(_CLASS)), _CLASS)
-        proxies = (NewSessionProxy(jvm, registry), ShownCatalogsProxy(jvm, registry))
-        given = [spark._jsparkSession, jvm.empty_map, *proxies]
-        return jvm.items(made.getConstructors())[0].newInstance(jvm.array("java.lang.Object", given))
-    except Py4JError as error:
-        raise NotSupportedError(
-            f"Spark {jvm.version} does not make sessions as this server needs it ({first_line(error)}); use Spark 4.3",
-            UNSUPPORTED_SPARK_VERSION,
-        ) from error
+    proxies = (NewSessionProxy(jvm, registry), ShownCatalogsProxy(jvm, registry))
+    with needed_of_spark(jvm, "sessions"):
+        return new_instance(jvm, _CLASS, spark._jsparkSession, jvm.empty_map, *proxies)

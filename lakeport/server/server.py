@@ -12,7 +12,7 @@ from connector_spi.optional.event_listener import EventListener
 from lakeport.server.access import Access, check_settings
 from lakeport.server.addresses import LOOPBACK, address_to_listen_on, check_environment, is_loopback
 from lakeport.server.connect_server import ConnectServer, connect_settings
-from lakeport.server.grant_statements import know_grants
+from lakeport.server.grant_statements import accept_grant_statements
 from lakeport.server.kerberos import kerberos_settings
 from lakeport.server.metrics import MetricsServer, QueryMetrics
 from lakeport.server.queries.history import QueryHistory
@@ -100,7 +100,7 @@ class Server:
             stack.callback(session.close)
             jvm = jvm_of(session.spark)
             self._served = served_session(jvm, session.spark, catalogs)
-            know_grants(jvm, self._served, catalogs)
+            accept_grant_statements(jvm, self._served, catalogs)
             self._queries = self._list_queries(jvm, catalogs, stack)
             thrift = ThriftServer(
                 jvm, self._served, host=host, port=options.thrift_port, access=access, registry=catalogs

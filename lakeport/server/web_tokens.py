@@ -15,7 +15,7 @@ from catalog.config import CatalogConfig
 from catalog.named_config import load_properties
 from connector_spi.errors import InvalidPropertyError
 from connector_spi.properties import PropertyMetadata, string_property
-from lakeport.spark.bridge.compiled.java_classes import class_jar, first_line, load_class, source
+from lakeport.spark.bridge.compiled.java_classes import first_line, new_instance
 from lakeport.spark.bridge.jvm import Jvm
 
 __all__ = ["JWT_PROPERTIES", "JwtSettings", "jwt_settings", "jwt_users"]
@@ -79,10 +79,9 @@ def jwt_users(jvm: Jvm, settings: JwtSettings) -> JavaObject:
     Raises:
         InvalidPropertyError: The key is not one of its kind, or too short.
     """
-    made = load_class(jvm, class_jar(jvm, _CLASS, source(_CLASS)), _CLASS)
-    given = [settings.kind, settings.key, settings.issuer, settings.audience, settings.principal]
+    given = (settings.kind, settings.key, settings.issuer, settings.audience, settings.principal)
     try:
-        return jvm.items(made.getConstructors())[0].newInstance(jvm.array("java.lang.Object", given))
+        return new_instance(jvm, _CLASS, *given)
     except Py4JError as error:
         cause = getattr(error, "java_exception", None)
         reason = (

@@ -117,7 +117,7 @@ def _cancel(work: _Statement, watch: RunWatch | None, patience: float) -> None:
     # Whoever goes on at once might stop Spark before its jobs are cancelled. An engine that still starts has none.
     while (
         not work.is_starting
-        and not (work.has_ended and not canceller.is_alive())
+        and (canceller.is_alive() or not work.has_ended)
         and (time.monotonic() < end or (watch is not None and watch.keeps_waiting()))
     ):
         try:

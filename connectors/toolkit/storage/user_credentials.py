@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
+from connector_spi.connector import Connector
 from connector_spi.errors import InvalidPropertyError
+from connectors.toolkit.storage.filesystem import FileSystem
 from connectors.toolkit.storage.properties import STORAGE_PROPERTIES, typed_options
 
-__all__ = ["with_credentials"]
+__all__ = ["StorageConnector", "with_credentials"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,25 @@ _KINDS = (
 _MAY_BE_GIVEN = tuple(name for kind in _KINDS for name in kind.given)
 _OF_STORAGE = ("s3.", "gcs.", "azure.", "hdfs.", "fs.", "lakeport.fs.", "hive.")
 _ORDER = [prop.name for prop in STORAGE_PROPERTIES]
+
+
+class StorageConnector(Connector):
+    """A connector whose tables are files, which each user may reach as himself."""
+
+    _files: FileSystem
+
+    def with_credentials(self, credentials: tuple[tuple[str, str], ...]) -> Self:
+        """The same catalog; all but what reads storage is shared with it."""
+        options = with_credentials(self._files.options, credentials)
+        if options == self._files.options:
+            return self
+        made = copy.copy(self)
+        made._read_by(FileSystem(options))
+        return made
+
+    @abstractmethod
+    def _read_by(self, files: FileSystem) -> None:
+        """Sets ``_files`` and all else that reads storage."""
 
 
 def with_credentials(

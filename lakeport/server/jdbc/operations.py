@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
-from py4j.protocol import Py4JError
 
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import InternalError, NotSupportedError
-from lakeport.error_codes import UNSUPPORTED_SPARK_VERSION
+from connector_spi.errors import InternalError
 from lakeport.planning.redirection import list_catalog
 from lakeport.server.jdbc.answers import Row, column_rows, schema_rows, table_rows
 from lakeport.server.jdbc.content import CatalogContent, LakeportContent, SparkContent
-from lakeport.spark.bridge.compiled.java_classes import class_jar, first_line, load_class, source
+from lakeport.server.spark_support import needed_of_spark
+from lakeport.spark.bridge.compiled.java_classes import new_instance
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.statements import new_statement
@@ -37,17 +36,8 @@ def answer_metadata_calls(jvm: Jvm, session_manager: JavaObject, registry: Catal
     Raises:
         NotSupportedError: This Spark's operations are made otherwise.
     """
-    try:
-        made = load_class(jvm, class_jar(jvm, _CLASS, source(_CLASS)), _CLASS)
-        given = jvm.array("java.lang.Object", [MetadataProxy(jvm, registry)])
-        operations = jvm.items(made.getConstructors())[0].newInstance(given)
-        operations.replace(session_manager)
-    except Py4JError as error:
-        raise NotSupportedError(
-            f"Spark {jvm.version} does not make operations as this server needs it ({first_line(error)}); "
-            "use Spark 4.3",
-            UNSUPPORTED_SPARK_VERSION,
-        ) from error
+    with needed_of_spark(jvm, "operations"):
+        new_instance(jvm, _CLASS, MetadataProxy(jvm, registry)).replace(session_manager)
 
 
 class MetadataProxy(Proxy):
@@ -65,16 +55,16 @@ class MetadataProxy(Proxy):
         super().__init__(jvm)
         self._registry = registry
 
-    def apply(self, name: JavaObject, words: str) -> str:
+    def apply(self, session: JavaObject, words: str) -> str:
         """The rows of a call as JSON.
 
         Args:
-            name: The session of the client, whose user the thread has.
+            session: That of the client, whose user the thread has.
             words: The kind of the call, and its arguments in JDBC's order.
         """
         kind, *arguments = json.loads(words)
-        with statement_scope(new_statement(self._jvm, self._registry, session=name)) as statement:
-            found = list(self._rows(statement, name.sessionState().catalogManager(), kind, arguments))
+        with statement_scope(new_statement(self._jvm, self._registry, session=session)) as statement:
+            found = list(self._rows(statement, session.sessionState().catalogManager(), kind, arguments))
             statement.commit()
         return json.dumps(found)
 

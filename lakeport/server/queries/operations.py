@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError
 
 from lakeport.server.queries.history import QueryHistory
 from lakeport.server.queries.query import ServedQuery
-from lakeport.spark.bridge.compiled.java_classes import class_jar, load_class, source
+from lakeport.spark.bridge.compiled.java_classes import new_instance
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
 
@@ -52,10 +52,9 @@ class QueryOperations:
         self._history = history
         self._context = jvm.context._jsc.sc()
         self._sessions: JavaObject | None = None
-        made = load_class(jvm, class_jar(jvm, _CLASS, source(_CLASS)), _CLASS)
-        given = jvm.array("java.lang.Object", [_EventsProxy(jvm, history)])
+        listener = new_instance(jvm, _CLASS, _EventsProxy(jvm, history))
         # A queue of its own: what Python does must not hold up Spark's listeners.
-        self._context.listenerBus().addToQueue(jvm.items(made.getConstructors())[0].newInstance(given), _QUEUE)
+        self._context.listenerBus().addToQueue(listener, _QUEUE)
 
     def serve(self, session_manager: JavaObject) -> None:
         """Knows the sessions of the Thrift server from now on."""

@@ -163,17 +163,22 @@ def test_while_rows_are_read(session: LocalSession, monkeypatch: pytest.MonkeyPa
     _check_free(session)
 
 
-@pytest.mark.parametrize("text", [_LONG, f"EXPLAIN ANALYZE {_LONG}", f"INSERT INTO mem.s.u {_LONG}"])
-def test_while_duckdb_works(session: LocalSession, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    """Also where the statement has no result that someone could cancel."""
+def _computing(session: LocalSession, monkeypatch: pytest.MonkeyPatch, text: str) -> _Statement:
+    """A statement that has read all chunks; the product of the tables takes much longer than a test may."""
     gate = _gate(monkeypatch, MemoryPageSourceProvider, "read", _Gate.wait)
     gate.go.set()
     statement = _Statement(session, text)
     statement.start()
-    # All chunks were read, and the product of the tables takes much longer than the test may.
     until = time.monotonic() + _PATIENCE
     while gate.passed < 4 and time.monotonic() < until:
         time.sleep(0.01)
+    return statement
+
+
+@pytest.mark.parametrize("text", [_LONG, f"EXPLAIN ANALYZE {_LONG}", f"INSERT INTO mem.s.u {_LONG}"])
+def test_while_duckdb_works(session: LocalSession, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Also where the statement has no result that someone could cancel."""
+    statement = _computing(session, monkeypatch, text)
     statement.cancel()
     statement.check_cancelled()
     monkeypatch.undo()
@@ -182,13 +187,7 @@ def test_while_duckdb_works(session: LocalSession, monkeypatch: pytest.MonkeyPat
 
 def test_closing_the_session(session: LocalSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB refuses to close while a thread calls it, and what interrupts the database does not reach its cursors."""
-    gate = _gate(monkeypatch, MemoryPageSourceProvider, "read", _Gate.wait)
-    gate.go.set()
-    statement = _Statement(session, _LONG)
-    statement.start()
-    until = time.monotonic() + _PATIENCE
-    while gate.passed < 4 and time.monotonic() < until:
-        time.sleep(0.01)
+    statement = _computing(session, monkeypatch, _LONG)
     session.close()
     statement.check_cancelled()
 

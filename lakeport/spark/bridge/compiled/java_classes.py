@@ -26,6 +26,7 @@ __all__ = [
     "first_line",
     "function",
     "load_class",
+    "new_instance",
     "publish_class",
     "shared_constructor",
     "source",
@@ -69,6 +70,16 @@ def load_class(jvm: Jvm, jar: Path, name: str) -> JavaObject:
     return loaders[jar].loadClass(PACKAGE + name)
 
 
+def new_instance(jvm: Jvm, name: str, *arguments: object) -> JavaObject:
+    """What the one constructor of a class of a source makes, on the driver.
+
+    Raises:
+        Py4JError, OSError: The class cannot be had in this Spark, or its constructor failed.
+    """
+    [constructor] = jvm.items(load_class(jvm, class_jar(jvm, name, source(name)), name).getConstructors())
+    return constructor.newInstance(jvm.array("java.lang.Object", list(arguments)))
+
+
 def publish_class(jvm: Jvm, jar: Path, name: str) -> JavaObject:
     """A class of a jar that Spark finds by its name from now on, in each thread and session.
 
@@ -102,8 +113,7 @@ def define_class(jvm: Jvm, name: str, beside: str) -> JavaObject:
     except Py4JError:
         with zipfile.ZipFile(class_jar(jvm, name, source(name))) as jar:
             code = jar.read(full.replace(".", "/") + ".class")
-        made = load_class(jvm, class_jar(jvm, _DEFINER, source(_DEFINER)), _DEFINER)
-        return jvm.items(made.getConstructors())[0].newInstance(jvm.array("java.lang.Object", [])).apply(other, code)
+        return new_instance(jvm, _DEFINER).apply(other, code)
 
 
 def shared_constructor(jvm: Jvm, name: str) -> JavaObject:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-import lakeport
 from lakeport import Session
 from lakeport.spark.bridge import writers
+from tests.lakeport.spark.embedded_hive import embedded_hive
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -26,11 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(spark: SparkSession, folder: Path) -> Iterator[Session]:
-    (folder / "hive.properties").write_text(
-        f"connector.name=hive\nhive.metastore=embedded\nhive.metastore.embedded.path={folder / 'm.db'}\n"
-    )
-    with lakeport.connect(spark.newSession(), folder) as opened:
-        opened.sql("CREATE SCHEMA hive.s")
+    with embedded_hive(spark, folder) as opened:
         yield opened
 
 
@@ -98,11 +94,7 @@ def test_without_java_classes_of_the_driver(
 ) -> None:
     """Spark asks Python everything, and runs the defaults of its interfaces, by the proxies alone."""
     monkeypatch.setenv("LAKEPORT_JAVA_ADAPTERS", "false")
-    (tmp_path / "hive.properties").write_text(
-        f"connector.name=hive\nhive.metastore=embedded\nhive.metastore.embedded.path={tmp_path / 'm.db'}\n"
-    )
-    with lakeport.connect(spark.newSession(), tmp_path) as session:
-        session.sql("CREATE SCHEMA hive.s")
+    with embedded_hive(spark, tmp_path) as session:
         new_table(session, tmp_path, "t", "id bigint, v string", "TBLPROPERTIES ('transactional' = 'true')")
         session.sql("INSERT INTO hive.s.t SELECT id, 'a' FROM range(4)")
         session.sql("UPDATE hive.s.t SET v = 'b' WHERE id > 1")

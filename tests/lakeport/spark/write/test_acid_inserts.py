@@ -8,18 +8,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-import lakeport
 from lakeport import Session
+from tests.lakeport.spark.embedded_hive import embedded_hive
 
 
 @pytest.fixture(scope="module")
 def session(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     folder = tmp_path_factory.mktemp("acid")
-    (folder / "hive.properties").write_text(
-        f"connector.name=hive\nhive.metastore=embedded\nhive.metastore.embedded.path={folder / 'm.db'}\n"
-    )
-    with lakeport.connect(spark.newSession(), folder) as opened:
-        opened.sql("CREATE SCHEMA hive.s")
+    with embedded_hive(spark, folder) as opened:
         yield opened
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from pyspark import StatusTracker
 from pyspark.sql import SparkSession
 
-import lakeport
 from catalog.metastore.transactions import LockType
 from connector_spi.errors import ConnectorError, MetastoreError, NotSupportedError
 from connectors.hive import error_codes
@@ -22,6 +21,7 @@ from connectors.hive.connector import HiveConnector
 from lakeport import Session
 from lakeport.spark.write import row_level
 from lakeport.spark.write.merge import MergeTarget, SparkMerge
+from tests.lakeport.spark.embedded_hive import embedded_hive
 
 _Rows = dict[int, tuple[str | None, int | None]]
 _numbers = count()
@@ -34,11 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(spark: SparkSession, folder: Path) -> Iterator[Session]:
-    (folder / "hive.properties").write_text(
-        f"connector.name=hive\nhive.metastore=embedded\nhive.metastore.embedded.path={folder / 'm.db'}\n"
-    )
-    with lakeport.connect(spark.newSession(), folder) as opened:
-        opened.sql("CREATE SCHEMA hive.s")
+    with embedded_hive(spark, folder) as opened:
         yield opened
 
 
