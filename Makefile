@@ -65,4 +65,4 @@ $(INSTALLED_DEV): $(INPUTS)
 	@scripts/make-environment dev
 
 $(SPARK_CLASSES): $(INSTALLED_DEV) | java
-	@$(BIN)/python -m tests.java 2>/dev/null || touch $@
+	@$(BIN)/python -m tests.java >/dev/null 2>&1 || touch $@
