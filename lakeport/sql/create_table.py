@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from connector_spi.names import CatalogSchemaTableName, quote_identifier
-from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.schema import ColumnMetadata, TableBuckets, TableMetadata
 from lakeport.type_names import simple_name
 
 __all__ = ["create_table_text"]
@@ -44,6 +44,8 @@ def _clauses(table: TableMetadata) -> Iterator[str]:
         yield f"OPTIONS (\n  {_assignments(options)})"
     if table.partitioned_by:
         yield f"PARTITIONED BY ({', '.join(map(quote_identifier, table.partitioned_by))})"
+    if table.buckets is not None:
+        yield from _clustered(table.buckets)
     if table.comment:
         yield f"COMMENT {_text(table.comment)}"
     if "location" in properties and properties.get("is_managed_location") != "true":
@@ -55,6 +57,13 @@ def _clauses(table: TableMetadata) -> Iterator[str]:
     }
     if others:
         yield f"TBLPROPERTIES (\n  {_assignments(others)})"
+
+
+def _clustered(buckets: TableBuckets) -> Iterator[str]:
+    yield f"CLUSTERED BY ({', '.join(map(quote_identifier, buckets.columns))})"
+    if buckets.sorted_by:
+        yield f"SORTED BY ({', '.join(map(quote_identifier, buckets.sorted_by))})"
+    yield f"INTO {buckets.count} BUCKETS"
 
 
 def _column(column: ColumnMetadata) -> str:

@@ -29,6 +29,7 @@ from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.streaming.options import stream_options
+from lakeport.spark.transforms import known_transforms, table_transforms
 from lakeport.spark.write.distribution import insert_layout
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.merge import MergeTarget
@@ -38,7 +39,6 @@ from lakeport.spark.write.write_builder import WriteBuilderProxy, WriteStarts
 
 __all__ = ["TableProxy", "table_abilities"]
 
-_EXPRESSIONS = "org.apache.spark.sql.connector.expressions."
 _OVERWRITES = ("OVERWRITE_BY_FILTER", "OVERWRITE_DYNAMIC", "TRUNCATE")
 # TimeTravelSpec.fromOptions: the table was loaded as of it already.
 _TIME_TRAVEL_OPTIONS = frozenset({"timestampasof", "versionasof"})
@@ -84,10 +84,8 @@ class TableProxy(Proxy):
         return v2_columns(self._jvm, self.schema())
 
     def partitioning(self) -> JavaObject:
-        """The partition keys as identity transforms."""
-        expressions = self._jvm.cls(_EXPRESSIONS + "Expressions")
-        transforms = [expressions.identity(f"`{name}`") for name in self._metadata.partitioned_by]
-        return self._jvm.array(_EXPRESSIONS + "Transform", transforms)
+        """The partition keys as identity transforms, and the buckets."""
+        return table_transforms(self._jvm, self._metadata)
 
     def properties(self) -> JavaObject:
         """What SHOW CREATE TABLE and DESCRIBE EXTENDED show."""
@@ -175,14 +173,13 @@ class TableProxy(Proxy):
         return streamed_table(self._table, self._metadata, options, tuple(rest), changes=False)
 
     def _known(self) -> KnownAnswers:
-        keys = [answers.identity_transform(f"`{name}`") for name in self._metadata.partitioned_by]
         found = {
             "name": answers.plain(self.name()),
             "id": answers.plain(None),
             "version": answers.plain(None),
             "schema": answers.spark_type(self._table.schema_json),
             "columns": answers.columns(self._table.schema_json),
-            "partitioning": answers.array(_EXPRESSIONS + "Transform", keys),
+            "partitioning": known_transforms(self._metadata),
             "properties": answers.string_map(self._shown_properties()),
             "capabilities": answers.constants(CATALOG + "TableCapability", self._capabilities()),
             "constraints": answers.array(CATALOG + "constraints.Constraint"),
