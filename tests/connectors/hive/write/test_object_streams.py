@@ -190,10 +190,10 @@ def test_rows_of_plain_buckets(hive: HiveConnector, tmp_path: Path, store: Objec
             others.append(path)
             insert_rows(hive, NAME, [rows_of(*range(100, 120))])
 
+    insert_rows(hive, NAME, [rows_of(*range(20, 40)), rows_of(*range(40, 50))])
     store.before = other
     insert_rows(hive, NAME, [rows_of(*range(20))])
     assert others
-    insert_rows(hive, NAME, [rows_of(*range(20, 40)), rows_of(*range(40, 50))])
     assert [row["id"] for row in read(hive)] == [*range(50), *range(100, 120)]
     # Hive's name, and a part of it that no other file has: of two files of one name the last would win.
     assert all(re.search(r"/00000[0-3]_0\.[0-9a-f]{32}$", one) for one in store.names(hidden=False))
