@@ -78,7 +78,11 @@ class HiveInsert:
             take_back_killed_moves(journal, self._files, self._handle.name)
         else:
             finish_killed_copies(
-                journal, self._files, self._handle.name, lambda values: self._targets.add_missing(values, self._made)
+                journal,
+                self._files,
+                self._handle.name,
+                before=self._drop_statistics,
+                after=lambda values: self._targets.add_missing(values, self._made),
             )
         self._journal = journal
         return not journal.is_written()
@@ -137,18 +141,12 @@ class HiveInsert:
         places = [
             (self._targets.location(table, there, values), fragments) for values, fragments in by_partition.items()
         ]
-        moved = self._move(table, places, list(new), undo)
+        moved = self._move(table, places, undo)
         self._add_partitions(table, new, undo)
         before.replace(moved)
 
-    def _move(
-        self,
-        table: Table,
-        places: Sequence[tuple[str, Sequence[HiveFragment]]],
-        new: Sequence[PartitionKey],
-        undo: ExitStack,
-    ) -> MovedFiles:
-        """Moves the files of each directory to it; ``new`` are partitions that are added afterwards."""
+    def _move(self, table: Table, places: Sequence[tuple[str, Sequence[HiveFragment]]], undo: ExitStack) -> MovedFiles:
+        """Moves the files of each directory to it."""
         aside = join_path(table_location(table), f"{REPLACED}{uuid.uuid4().hex}")
         if self._journal is None:
             moved = undo.enter_context(MovedFiles(self._files, aside))
@@ -156,7 +154,8 @@ class HiveInsert:
             move_fragments(moved, self._files, places)
             return moved
         moves = [move for location, some in places for move in free_targets(self._files, location, some)]
-        attempt = self._journal.new_attempt(self._handle.staging, moves, new_partitions=new)
+        partitions = dict.fromkeys(one.partition for _, some in places for one in some if one.partition)
+        attempt = self._journal.new_attempt(self._handle.staging, moves, partitions=list(partitions))
         self._attempt = JournaledAttempt(self._journal, attempt)
         undo.enter_context(self._attempt)
         if not self._journal.can_move:
@@ -200,6 +199,9 @@ class HiveInsert:
         parameters = with_counts(table.parameters, added, replaced=() in replaced)
         undo.enter_context(CountedWrite(self._metastore, table, parameters, counted))
         drop_stale_statistics(self._metastore, table, list(counted))
+
+    def _drop_statistics(self, partitions: Sequence[PartitionKey]) -> None:
+        drop_stale_statistics(self._metastore, self._targets.table(), [self._targets.name(one) for one in partitions])
 
     def _add_partitions(
         self, table: Table, new: Mapping[PartitionKey, Sequence[HiveFragment]], undo: ExitStack

@@ -45,7 +45,8 @@ def finish_killed_copies(
     journal: StreamJournal,
     files: FileSystem,
     table: SchemaTableName,
-    add_partitions: Callable[[Sequence[PartitionKey]], None],
+    before: Callable[[Sequence[PartitionKey]], None],
+    after: Callable[[Sequence[PartitionKey]], None],
 ) -> None:
     """Finishes what a killed writer of a batch has begun.
 
@@ -53,7 +54,8 @@ def finish_killed_copies(
         journal: Of the batch.
         files: Storage.
         table: The table.
-        add_partitions: Adds partitions by their key values, those that are not there.
+        before: Is called with the partitions that get rows, before they are visible.
+        after: Is called with them when all files are there.
 
     Raises:
         MetastoreError: It cannot be told what has become of the batch (code ``HIVE_STREAM_BATCH_UNKNOWN``).
@@ -69,8 +71,9 @@ def finish_killed_copies(
         raise unknown_batch(journal, begun[0], table, "another writer has begun it, too, and one of them may go on")
     else:
         for attempt in begun:
+            before(attempt.partitions)
             _finish(journal, files, table, attempt)
-            add_partitions(attempt.new_partitions)
+            after(attempt.partitions)
             journal.record_committed(attempt)
     for attempt, _ in left:
         files.delete_folder(attempt.staging)

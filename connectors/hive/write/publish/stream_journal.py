@@ -35,7 +35,7 @@ class StreamAttempt:
         moves: Each file, and where it goes.
         transaction: The metastore's, of a transactional table; else 0.
         write_id: Of the rows, of a transactional table; else 0.
-        new_partitions: Key values of partitions that are added for the files of a plain table.
+        partitions: Texts of the key values of the partitions of a plain table that have rows in it.
     """
 
     epoch: int
@@ -44,7 +44,7 @@ class StreamAttempt:
     moves: tuple[tuple[str, str], ...]
     transaction: int = 0
     write_id: int = 0
-    new_partitions: tuple[tuple[str, ...], ...] = ()
+    partitions: tuple[tuple[str, ...], ...] = ()
 
 
 class StreamJournal:
@@ -125,7 +125,7 @@ class StreamJournal:
         *,
         transaction: int = 0,
         write_id: int = 0,
-        new_partitions: Sequence[tuple[str, ...]] = (),
+        partitions: Sequence[tuple[str, ...]] = (),
     ) -> StreamAttempt:
         """A new writer of the batch; see ``StreamAttempt``."""
         return StreamAttempt(
@@ -135,7 +135,7 @@ class StreamJournal:
             tuple(moves),
             transaction=transaction,
             write_id=write_id,
-            new_partitions=tuple(new_partitions),
+            partitions=tuple(partitions),
         )
 
     def record_begun(self, attempt: StreamAttempt) -> None:
@@ -149,7 +149,7 @@ class StreamJournal:
             "moves": attempt.moves,
             "transaction": attempt.transaction,
             "write_id": attempt.write_id,
-            "new_partitions": attempt.new_partitions,
+            "partitions": attempt.partitions,
         }
         if not self._write(self._path(attempt.epoch, attempt.writer, "begun"), json.dumps(fields).encode()):
             raise StorageError(f"{self._folder}: there is a writer {attempt.writer} already")
@@ -201,8 +201,8 @@ class StreamJournal:
             fields = json.loads(self._files.read_bytes(path))
             moves = tuple((str(source), str(target)) for source, target in fields["moves"])
             numbers = (int(fields["transaction"]), int(fields["write_id"]))
-            new_partitions = tuple(tuple(map(str, one)) for one in fields.get("new_partitions", ()))
-            return StreamAttempt(self._epoch.number, writer, str(fields["staging"]), moves, *numbers, new_partitions)
+            partitions = tuple(tuple(map(str, one)) for one in fields.get("partitions", ()))
+            return StreamAttempt(self._epoch.number, writer, str(fields["staging"]), moves, *numbers, partitions)
         except (ValueError, KeyError, TypeError) as error:
             raise StorageError(f"{path} is not what Lakeport writes: {error}") from error
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from catalog.metastore.model import ColumnStatistics
 from connector_spi.errors import ConnectorError, MetastoreError
 from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.predicate import Domain, TupleDomain
@@ -86,7 +87,7 @@ def test_a_batch_that_comes_again_adds_nothing(tmp_path: Path, store: ObjectStor
 
 
 @pytest.mark.slow
-@_OF_EACH_KIND
+@pytest.mark.parametrize("kind", [_KINDS[1], _KINDS[4]], ids=lambda kind: kind.name)
 @pytest.mark.parametrize("how", ["killed", "answer lost"])
 def test_a_batch_comes_once_wherever_its_writer_has_ended(
     tmp_path: Path, store: ObjectStore, monkeypatch: pytest.MonkeyPatch, kind: Kind, how: str
@@ -177,6 +178,32 @@ def test_files_of_a_killed_batch_that_another_has_rewritten_are_not_copied_again
         write(hive, 1, 4, 5)
     assert caught.value.code == error_codes.HIVE_STREAM_BATCH_UNKNOWN
     assert ids(hive) == [4, 5]
+
+
+@pytest.mark.parametrize("kind", _KINDS[:2], ids=lambda kind: kind.name)
+def test_statistics_from_before_a_batch_was_finished_are_dropped(
+    tmp_path: Path, store: ObjectStore, kind: Kind
+) -> None:
+    hive = made(kind, tmp_path)
+    insert_rows(hive, NAME, [rows_of(1, 2, 3)])
+
+    def die(name: str, path: str) -> None:
+        if name == "copy_file" and path.endswith(".orc"):
+            raise OSError("the store is gone")
+
+    with suppress(ConnectorError), begun_batch(hive, 1, 4, 5, 6):
+        store.before = die
+    store.before = lambda name, path: None
+    assert ids(hive) == [1, 2, 3]
+    statistics = [ColumnStatistics("id", "bigint", 0, 3, 1, 3)]
+    names = hive.metastore.reads.get_partition_names("s", "t") if kind.partitioned else []
+    if kind.partitioned:
+        hive.metastore.writes.set_partition_statistics("s", "t", dict.fromkeys(names, statistics))
+    hive.metastore.writes.set_table_statistics("s", "t", statistics)
+    assert not write(hive, 1, 4, 5, 6)
+    assert ids(hive) == [1, 2, 3, 4, 5, 6]
+    assert hive.metastore.reads.get_table_statistics("s", "t", ["id"]) == []
+    assert not any(hive.metastore.reads.get_partition_statistics("s", "t", names, ["id"]).values())
 
 
 @pytest.mark.parametrize("partitioned", [False, True])
