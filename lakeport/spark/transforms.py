@@ -69,11 +69,13 @@ def known_transforms(table: TableMetadata) -> Answer:
 def _buckets(jvm: Jvm, name: CatalogSchemaTableName, transform: JavaObject) -> TableBuckets:
     """Arguments are number and columns, or columns, number and the columns that sort (``SortedBucketTransform``)."""
     arguments = jvm.items(transform.arguments())
-    literal = transform.numBuckets()
-    at = next(index for index, one in enumerate(arguments) if one.equals(literal))
+    numbers = [index for index, one in enumerate(arguments) if jvm.class_name(one) == "LiteralValue"]
+    if len(numbers) != 1 or not str(arguments[numbers[0]].value()).isdecimal():
+        raise NotSupportedError(f"CREATE TABLE {name} has {transform.describe()}; expected one number of buckets in it")
+    at = numbers[0]
     before, behind = (_columns(name, transform, some) for some in (arguments[:at], arguments[at + 1 :]))
     columns, sorted_by = (before, behind) if before else (behind, [])
-    return TableBuckets(tuple(columns), int(literal.value()), tuple(sorted_by))
+    return TableBuckets(tuple(columns), int(str(arguments[at].value())), tuple(sorted_by))
 
 
 def _columns(name: CatalogSchemaTableName, transform: JavaObject, references: Sequence[JavaObject]) -> list[str]:

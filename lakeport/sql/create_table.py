@@ -42,10 +42,9 @@ def _clauses(table: TableMetadata) -> Iterator[str]:
     options = {key.removeprefix(_OPTION): text for key, text in properties.items() if key.startswith(_OPTION)}
     if options:
         yield f"OPTIONS (\n  {_assignments(options)})"
-    if table.partitioned_by:
-        yield f"PARTITIONED BY ({', '.join(map(quote_identifier, table.partitioned_by))})"
-    if table.buckets is not None:
-        yield from _clustered(table.buckets)
+    layout = [*map(quote_identifier, table.partitioned_by), *([_bucket(table.buckets)] if table.buckets else [])]
+    if layout:
+        yield f"PARTITIONED BY ({', '.join(layout)})"
     if table.comment:
         yield f"COMMENT {_text(table.comment)}"
     if "location" in properties and properties.get("is_managed_location") != "true":
@@ -59,11 +58,12 @@ def _clauses(table: TableMetadata) -> Iterator[str]:
         yield f"TBLPROPERTIES (\n  {_assignments(others)})"
 
 
-def _clustered(buckets: TableBuckets) -> Iterator[str]:
-    yield f"CLUSTERED BY ({', '.join(map(quote_identifier, buckets.columns))})"
-    if buckets.sorted_by:
-        yield f"SORTED BY ({', '.join(map(quote_identifier, buckets.sorted_by))})"
-    yield f"INTO {buckets.count} BUCKETS"
+def _bucket(buckets: TableBuckets) -> str:
+    """Spark shows ``CLUSTERED BY`` as the transform that it becomes."""
+    columns, sorted_by = (list(map(quote_identifier, names)) for names in (buckets.columns, buckets.sorted_by))
+    if sorted_by:
+        return f"sorted_bucket({', '.join([*columns, str(buckets.count), *sorted_by])})"
+    return f"bucket({', '.join([str(buckets.count), *columns])})"
 
 
 def _column(column: ColumnMetadata) -> str:

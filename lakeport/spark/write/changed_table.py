@@ -65,7 +65,7 @@ class ChangedTable(Proxy):
             deleted_partitions(self._jvm, self._resolved, predicates, f"rows of {self._table.name} are deleted"),
         )
 
-    def newRowLevelOperationBuilder(self, info: JavaObject) -> Proxy:
+    def newRowLevelOperationBuilder(self, info: JavaObject) -> RowLevelOperationProxy | PartitionDeleteProxy:
         """Rows to be deleted, updated or merged."""
         access = self._table.plan.access
         # Spark's filter of the groups that are changed (RowLevelOperationRuntimeGroupFiltering) is an IN, which would

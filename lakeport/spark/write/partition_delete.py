@@ -10,6 +10,7 @@ from py4j.java_gateway import JavaObject
 
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
+from connector_spi.handles import ColumnHandle
 from connector_spi.predicate import TupleDomain
 from lakeport.arrow.write.overwriting import why_no_whole_partitions
 from lakeport.spark.bridge.jvm import WRITE, Jvm
@@ -46,7 +47,7 @@ def deleted_partitions(jvm: Jvm, table: ResolvedTable, predicates: JavaObject, w
             raise NotSupportedError(
                 f"{why_whole}. DELETE takes the rows of whole partitions; of the condition {one.text:.200} {problem}"
             )
-    rows = functools.reduce(TupleDomain.intersect, (one.domain for one in found), TupleDomain.all())
+    rows = functools.reduce(TupleDomain.intersect, (one.domain for one in found), TupleDomain[ColumnHandle].all())
     return rows.transform_keys(lambda column: column.name)
 
 

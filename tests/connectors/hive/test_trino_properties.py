@@ -133,4 +133,4 @@ def test_what_does_not_fit_is_refused(
     hive: HiveConnector, tmp_path: object, provider: str | None, properties: dict[str, str], message: str
 ) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
-        created(hive, tmp_path, provider, **properties)
+        created(hive, tmp_path, provider, None, **properties)

@@ -13,6 +13,7 @@ import lakeport
 from catalog.metastore.model import ColumnStatistics, Parameters, Table
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
+from connector_spi.errors import ConnectorError
 from connectors.hive.connector import HiveConnector, HivePlugin
 from lakeport.duckdb.session import LocalSession
 from tests.connectors.hive.table_writer import create_table
@@ -119,6 +120,6 @@ def test_spark_leaves_the_same(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_what_no_one_keeps_is_refused(session: LocalSession) -> None:
-    with pytest.raises(lakeport.ConnectorError, match=r"of column 'tags' of hive\.s\.flat no statistics are kept"):
+    with pytest.raises(ConnectorError, match=r"of column 'tags' of hive\.s\.flat no statistics are kept"):
         session.sql("ANALYZE TABLE hive.s.flat COMPUTE STATISTICS FOR COLUMNS tags")
     assert pa.table({"n": [4]}) == session.sql("SELECT count(*) AS n FROM hive.s.flat").arrow()

@@ -84,7 +84,7 @@ def test_declared_texts_delimiters_and_buckets_come_again(samples: Warehouse, tm
         "`v` VARCHAR(3)",
         "CHAR(4)",
         "'field.delim' = ';'",
-        "CLUSTERED BY (id)\nINTO 4 BUCKETS",
+        "PARTITIONED BY (bucket(4, id))",
         "'team' = 'a=b'",
     ):
         assert part.replace("`", "") in again.replace("`", "")

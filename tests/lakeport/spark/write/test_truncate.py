@@ -87,7 +87,13 @@ def test_rows_of_whole_partitions_are_deleted(session: Session, table: str) -> N
     assert ids(session) == [1, 3, 4]
     session.sql(f"DELETE FROM {table} WHERE d IS NULL")
     assert ids(session) == [1, 3]
-    for where in ("id = 1", "d = 'a' AND id = 1", "d = 'a' OR h = 1", "d IN (SELECT 'a')", "upper(d) = 'A'"):
+    for where in (
+        "id = 1",
+        "d = 'a' AND id = 1",
+        "d = 'a' OR h = 1",
+        f"d IN (SELECT d FROM {table} WHERE id = 1)",
+        "upper(d) = 'A'",
+    ):
         if not is_full:
             with pytest.raises(NotSupportedError, match="one by one"):
                 session.sql(f"DELETE FROM {table} WHERE {where}")
