@@ -32,7 +32,7 @@ from lakeport.spark.transforms import known_transforms, table_transforms
 from lakeport.spark.write.changed_table import ChangedTable
 from lakeport.spark.write.distribution import insert_layout
 from lakeport.spark.write.insert import SparkInsert
-from lakeport.spark.write.write_builder import WriteBuilderProxy, WriteStarts
+from lakeport.spark.write.write_builder import AskedRows, WriteBuilderProxy, WriteStarts
 
 __all__ = ["TableProxy", "table_abilities"]
 
@@ -107,9 +107,11 @@ class TableProxy(ChangedTable):
         return self._scan_builder(given_options(options, _TIME_TRAVEL_OPTIONS), None)
 
     def _called_in_words(self, name: str, words: str) -> object:
-        if name != "newScanBuilder":
+        if name not in ("newScanBuilder", "newWriteBuilder"):
             return super()._called_in_words(name, words)
         asked = json.loads(words)
+        if name == "newWriteBuilder":
+            return self._write_builder(AskedRows(asked["columns"], asked["query"]))
         options = {key.lower(): text for key, text in asked["options"].items()}
         given = {key: text for key, text in options.items() if key not in _TIME_TRAVEL_OPTIONS}
         return self._scan_builder(given, file_settings(asked["files"]))
@@ -135,10 +137,13 @@ class TableProxy(ChangedTable):
 
     def newWriteBuilder(self, info: JavaObject) -> WriteBuilderProxy:
         """Rows to be added, or to replace others."""
+        return self._write_builder(AskedRows(str(info.schema().json()), str(info.queryId())))
+
+    def _write_builder(self, rows: AskedRows) -> WriteBuilderProxy:
         statement = self._table.plan.access.statement
         begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
         layout = insert_layout(self._table.plan.access, self._resolved)
-        return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(begin, self._begin_epoch), info, layout)
+        return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(begin, self._begin_epoch), rows, layout)
 
     def _begin_epoch(self) -> SparkInsert:
         """Of a streaming query, which has the table loaded for as long as it runs."""
@@ -165,7 +170,7 @@ class TableProxy(ChangedTable):
             "metadataColumns": known_metadata_columns(self._hidden(), self._row_ids()),
             "canRenameConflictingMetadataColumns": answers.plain(False),
         }
-        return KnownAnswers({**self._named(), **found}, in_words=frozenset({"newScanBuilder"}))
+        return KnownAnswers({**self._named(), **found}, in_words=frozenset({"newScanBuilder", "newWriteBuilder"}))
 
     def _shown_properties(self) -> list[tuple[str, str]]:
         comment = [("comment", self._metadata.comment)] if self._metadata.comment else []
