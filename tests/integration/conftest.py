@@ -81,6 +81,12 @@ def clients_python(dbt_python: Path, tmp_path_factory: pytest.TempPathFactory) -
     return _environment(tmp_path_factory.mktemp("clients"), str(below), _packages("server.md"))
 
 
+@pytest.fixture(scope="session")
+def connect_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with the client of Spark Connect that has no Java; what it wants else comes from our own."""
+    return _environment(tmp_path_factory.mktemp("connect"), sysconfig.get_path("purelib"), ["pyspark-client>=4.1"])
+
+
 def _packages(page: str) -> list[str]:
     """What a page has its readers install in an environment of its own."""
     text = (PROJECT / "docs" / page).read_text("utf-8")

@@ -385,4 +385,5 @@ class CatalogProxy(Proxy):
         )
 
     def _identity(self) -> object:
-        return ("catalog", self.name())
+        # Another session of this Spark may have other catalogs, and Spark shares what it caches by name.
+        return ("catalog", self.name(), id(self._registry))
