@@ -15,7 +15,7 @@ from lakeport.spark.bridge.compiled.delegation import VERSION, delegating_method
 from lakeport.spark.bridge.compiled.java_classes import class_jar, first_line, load_class, source
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.catalog.procedures import grant_call
+from lakeport.sql.grants.call import grant_call
 from lakeport.sql.grants.request import GrantKind, grant_request
 from lakeport.sql.grants.running import catalog_of
 from lakeport.transactions.engine_settings import ROLE

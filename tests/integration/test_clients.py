@@ -167,7 +167,8 @@ def test_what_superset_asks(server: RunningServer, clients_python: Path) -> None
     assert isinstance(functions, list)
     assert {"sales", "default"} <= {*schemas}
     assert {"labels", "notes", "products"} <= {*tables}
-    assert (exist, columns, keys) == ([True, False], ["s", "d", "id"], [[], []])
+    partition = {"name": "partition", "column_names": ["id"], "unique": False}
+    assert (exist, columns, keys) == ([True, False], ["s", "d", "id"], [[partition], []])
     assert (views, plan, rows) == ([["tab_name"], 0], [["plan"], 1], [["s", "d", "id"], 2])
     assert functions[1] > 100
 

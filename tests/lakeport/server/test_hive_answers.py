@@ -39,7 +39,7 @@ def test_a_missing_table_is_a_row_that_says_so(client: Client, name: str) -> Non
 
 
 def test_other_statements_are_those_of_spark(spark: SparkSession, server: RunningServer, client: Client) -> None:
-    assert [row[0] for row in client.rows("DESCRIBE sales.labels")] == ["s", "d", "id"]
+    assert [row[0] for row in client.rows("DESCRIBE sales.labels")][:3] == ["s", "d", "id"]
     assert client.rows("DESCRIBE FUNCTION upper")
     assert "PARSE_SYNTAX_ERROR" in client.error("SHOW TABLES IN sales WHERE 1")
     other = Client(spark, server.url)
