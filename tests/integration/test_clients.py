@@ -141,7 +141,7 @@ SUPERSET = """
 import json, sys
 import sqlalchemy
 url = f"hive://alice:password@127.0.0.1:{sys.argv[1]}/sales"
-configuration = {"spark.sql.lakeport.hiveAnswers": "true"}
+configuration = {"set:hiveconf:spark.sql.lakeport.hiveAnswers": "true"}
 engine = sqlalchemy.create_engine(url, connect_args={"auth": "CUSTOM", "configuration": configuration})
 about = sqlalchemy.inspect(engine)
 found = [about.get_schema_names(), about.get_table_names("sales"), about.get_view_names("sales")]
