@@ -83,7 +83,7 @@ def clients_python(dbt_python: Path, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture(scope="session")
 def connect_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python with the client of Spark Connect that has no Java, and nothing else: with py4j it looks for one."""
+    """A Python with the client of Spark Connect that has no Java, and nothing of ours beside it."""
     return _environment(tmp_path_factory.mktemp("connect"), None, ["pyspark-client>=4.1"])
 
 

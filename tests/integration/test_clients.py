@@ -37,8 +37,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 def _run(python: Path, program: str, *arguments: str) -> list[object]:
     """What a program prints last, as JSON; with no Java in reach."""
     given = {"HOME": str(python.parent), "PATH": "/nowhere", "LANG": "C.UTF-8"}
+    # A file: pyspark-client takes a program without one for its own doctests.
+    file = python.parent / "program.py"
+    file.write_text(program, "utf-8")
     done = subprocess.run(
-        [str(python), "-c", program, *arguments], env=given, capture_output=True, text=True, timeout=200, check=False
+        [str(python), str(file), *arguments], env=given, capture_output=True, text=True, timeout=200, check=False
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     found: list[object] = json.loads(done.stdout.splitlines()[-1])
