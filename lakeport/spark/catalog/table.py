@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
+from catalog.guard.handles import seen_part
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.optional.streaming import SupportsStreaming, SupportsStreamingInsert
@@ -18,7 +19,7 @@ from lakeport.arrow.write.merging import row_id_columns
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
-from lakeport.spark.bridge.proxies import CALLED_IN_WORDS
+from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, digest
 from lakeport.spark.bridge.session_settings import FileSettings, file_settings
 from lakeport.spark.bridge.versions import v2_columns
 from lakeport.spark.catalog.metadata_columns import known_metadata_columns, metadata_columns
@@ -62,9 +63,13 @@ class TableProxy(ChangedTable):
         """The full name."""
         return str(self._table.name)
 
-    def id(self) -> None:
-        """Tables have no identity but their name."""
-        return
+    def id(self) -> str | None:
+        """Which part of the table is seen; ``None`` for all of it.
+
+        Spark takes a table of ``CACHE TABLE`` for any other of the same name and id, whoever asks.
+        """
+        part = seen_part(self._table.plan.table)
+        return None if part is None else digest(part)
 
     def version(self) -> None:
         """Spark compares versions to refresh a table that it loaded before; ours keep the snapshot they have."""
@@ -159,7 +164,7 @@ class TableProxy(ChangedTable):
     def _known(self) -> KnownAnswers:
         found = {
             "name": answers.plain(self.name()),
-            "id": answers.plain(None),
+            "id": answers.plain(self.id()),
             "version": answers.plain(None),
             "schema": answers.spark_type(self._table.schema_json),
             "columns": answers.columns(self._table.schema_json),
