@@ -60,7 +60,8 @@ def plan_query(
     """
     query = Query.of(expand_views(statement, lambda parts, owner: tables.view(parts, lease, owner)))
     scans = tables.scans(query, lease)
-    translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
+    chars = tables.char_lengths(query.tables, lease)
+    translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()}, chars)
     macros.provide(translated.text)
     planned = PlannedQuery(database.cursor(), translated.text, translated.names, lease)
     found = attach_tables(planned, tables, {view: (named, scans[view]) for view, named in query.tables.items()},
