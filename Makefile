@@ -4,6 +4,7 @@
 BIN := .venv/bin
 INSTALLED := .venv/.lakeport-installed
 INSTALLED_DEV := .venv/.lakeport-installed-dev
+SPARK_CLASSES := .venv/spark-classes.jsa
 INPUTS := pyproject.toml constraints.txt scripts/make-environment
 
 help: ## list the targets
@@ -20,14 +21,14 @@ check: $(INSTALLED_DEV) ## lint, format, types, import rules
 	$(BIN)/mypy .
 	$(BIN)/lint-imports --no-cache
 
-test: java $(INSTALLED_DEV) ## every package in minutes: a sample of what test-all runs
+test: java $(SPARK_CLASSES) ## every package in minutes: a sample of what test-all runs
 	$(BIN)/pytest --ignore=tests/integration -m "not slow" --numprocesses=2 --dist=loadscope
 
-test-all: java $(INSTALLED_DEV) ## all tests that need pip and Java only, with the large profile of Hypothesis
+test-all: java $(SPARK_CLASSES) ## all tests that need pip and Java only, with the large profile of Hypothesis
 	$(BIN)/pytest --ignore=tests/integration --hypothesis-profile=large --numprocesses=2 --dist=loadscope
 
-integration: java $(INSTALLED_DEV) ## tests against servers that Maven and npm fetch (skipped without Maven, unless LAKEPORT_REQUIRE_INTEGRATION=1)
-	$(BIN)/pytest tests/integration --hypothesis-profile=large
+integration: java $(SPARK_CLASSES) ## tests against servers that Maven and npm fetch (skipped without Maven, unless LAKEPORT_REQUIRE_INTEGRATION=1)
+	$(BIN)/pytest tests/integration --hypothesis-profile=large --numprocesses=2 --dist=loadscope
 
 fuzz: $(INSTALLED_DEV) ## read 2,000 damaged files of all formats; each has to end in rows or in an error of ours
 	$(BIN)/python -m tests.fuzz 2000
@@ -62,3 +63,6 @@ $(INSTALLED): $(INPUTS)
 
 $(INSTALLED_DEV): $(INPUTS)
 	@scripts/make-environment dev
+
+$(SPARK_CLASSES): $(INSTALLED_DEV) | java
+	@$(BIN)/python -m tests.java >/dev/null 2>&1 || touch $@

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.hms import hive_metastore_server as hive_metastore_server
+from tests.java import start_java_quickly
 from tests.marks import add_marks, held_to_its_marks, watch_processes
 from tests.processes import SharedServers
 from tests.rows import explain_rows
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
 
 register_profiles()
+start_java_quickly()
 watch_processes()
 
 

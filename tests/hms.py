@@ -20,6 +20,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.java import server_options
 from tests.marks import NO_JAVA
 from tests.server_process import running_process
 
@@ -99,6 +100,7 @@ def java_command(folder: Path) -> list[str]:
         "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
         "-Xmx512m",
         "-XX:+UseSerialGC",
+        *server_options(),
         f"-Dderby.stream.error.file={folder / 'derby.log'}",
         f"-Djava.io.tmpdir={folder}",
     ]

@@ -1,7 +1,8 @@
-"""Which of the processes of ``make test`` runs which tests.
+"""Which of the processes of ``make test`` and ``make integration`` runs which tests.
 
-A Spark and a metastore take seconds to start and to warm up, so that the tests of each stay in one process. The other
-tests go to whichever process is free, file by file. A file that needs Spark and is missing here costs time, no more.
+A Spark, a Hive and a metastore take seconds to start and to warm up, so that the tests of each stay in one process. The
+other tests go to whichever process is free, file by file. A file that needs one of them and is missing here costs time,
+no more.
 """
 
 from __future__ import annotations
@@ -31,6 +32,17 @@ _METASTORE = (
     "tests/connectors/hive/test_thrift_metastore.py",
     "tests/connectors/hive/transactions/",
 )
+_HIVE = ("tests/integration/hive/",)
+_RELEASES = (
+    "tests/integration/test_administration.py",
+    "tests/integration/test_analyze.py",
+    "tests/integration/test_compactions.py",
+    "tests/integration/test_metastore_releases.py",
+    "tests/integration/test_statistics.py",
+    "tests/integration/test_transact",
+)
+_CLIENTS = ("tests/integration/test_clients.py", "tests/integration/test_dbt.py")
+_SCOPES = {"spark": _SPARK, "metastore": _METASTORE, "hive": _HIVE, "releases": _RELEASES, "clients": _CLIENTS}
 
 
 class SharedServers(LoadScopeScheduling):  # type: ignore[misc]  # no types
@@ -38,6 +50,4 @@ class SharedServers(LoadScopeScheduling):  # type: ignore[misc]  # no types
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        if file.startswith(_SPARK):
-            return "spark"
-        return "metastore" if file.startswith(_METASTORE) else file
+        return next((scope for scope, files in _SCOPES.items() if file.startswith(files)), file)

@@ -3,23 +3,37 @@
 - Of a test with the mark ``corpus`` ``SAMPLE`` cases, of one with the mark ``process`` (and so with ``spark``)
   ``PROCESS_SAMPLE``: at equal distances, in the order of its cases, the first of which depends on the test's name, so
   that other tests read other cases. The rest is ``slow``. No chance is in it.
+- Of a check that the classes of many connectors inherit, those of ``INHERITED_SAMPLE`` classes, chosen likewise: so
+  every connector has its share of the checks.
 - Of a property test: a tenth of its examples, by Hypothesis's profile: ``small``, which is the default, or ``large``.
 - Not the tests that carry the mark ``slow``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-__all__ = ["PROCESS_SAMPLE", "SAMPLE", "examples", "mark_left_out", "register_profiles", "sampled", "without_shrinking"]
+__all__ = [
+    "INHERITED_SAMPLE",
+    "PROCESS_SAMPLE",
+    "SAMPLE",
+    "examples",
+    "inherited_name",
+    "mark_left_out",
+    "register_profiles",
+    "sampled",
+    "without_shrinking",
+]
 
 SAMPLE = 5
 PROCESS_SAMPLE = 2
+INHERITED_SAMPLE = 3
 _LARGE = 100
 _SMALL = 10
 
@@ -61,12 +75,30 @@ def sampled(name: str, count: int, sample: int = SAMPLE) -> frozenset[int]:
 
 def mark_left_out(items: Sequence[pytest.Item]) -> None:
     """Gives the mark ``slow`` to the cases that are not in the sample."""
-    cases: dict[str, list[pytest.Item]] = {}
+    cases = defaultdict[str, list[pytest.Item]](list)
+    inherited = defaultdict[str, list[pytest.Item]](list)
     for item in items:
         if any(mark.name in ("corpus", "process") for mark in item.iter_markers()):
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+            cases[item.nodeid.partition("[")[0]].append(item)
+        if isinstance(item, pytest.Function) and not item.get_closest_marker("slow"):
+            name = inherited_name(item.cls, item.function, item.name)
+            if name is not None:
+                inherited[name].append(item)
     for name, ones in cases.items():
-        chosen = sampled(name, len(ones), PROCESS_SAMPLE if ones[0].get_closest_marker("process") else SAMPLE)
-        for position, item in enumerate(ones):
-            if position not in chosen:
-                item.add_marker(pytest.mark.slow)
+        _leave_out(name, ones, PROCESS_SAMPLE if ones[0].get_closest_marker("process") else SAMPLE)
+    for name, ones in inherited.items():
+        _leave_out(name, ones, INHERITED_SAMPLE)
+
+
+def inherited_name(suite: type | None, function: Callable[..., None], name: str) -> str | None:
+    """The check, with its case, that a class of tests has from a class of another module."""
+    if suite is None or function.__module__ == suite.__module__:
+        return None
+    return f"{function.__module__}.{function.__qualname__}{name.removeprefix(function.__name__)}"
+
+
+def _leave_out(name: str, items: Sequence[pytest.Item], sample: int) -> None:
+    chosen = sampled(name, len(items), sample)
+    for position, item in enumerate(items):
+        if position not in chosen:
+            item.add_marker(pytest.mark.slow)

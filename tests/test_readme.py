@@ -30,18 +30,26 @@ PYTHON = ("docs/tutorial.md", "docs/spark.md", "docs/index.md")
 
 
 @pytest.fixture(scope="module")
-def shown(request: pytest.FixtureRequest) -> str:
-    """The text of a page."""
-    return (PROJECT / str(request.param)).read_text(encoding="utf-8")
+def name(request: pytest.FixtureRequest) -> str:
+    """A page."""
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def home(shown: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the reader of the page is."""
+def shown(name: str) -> str:
+    """The text of the page."""
+    return (PROJECT / name).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def home(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the reader of the page is: who reads a page without commands has run those of the README."""
     reason = why_not()
     if reason is not None:
         pytest.skip(reason)
-    return tmp_path_factory.mktemp("home")
+    folder = tmp_path_factory.getbasetemp() / Path(name if name in COMMANDS else "README.md").stem
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def blocks(page: str, kind: str) -> list[str]:
@@ -64,7 +72,7 @@ def pattern(shown: str, home: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.spark
-@pytest.mark.parametrize("shown", COMMANDS, indirect=True)
+@pytest.mark.parametrize("name", COMMANDS, indirect=True)
 def test_commands_print_what_is_shown(shown: str, home: Path) -> None:
     all_commands = list(commands(shown))
     assert [command.split()[1] for command, _ in all_commands][:1] == ["demo"]
@@ -78,7 +86,7 @@ def test_commands_print_what_is_shown(shown: str, home: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.spark
-@pytest.mark.parametrize("shown", PYTHON, indirect=True)
+@pytest.mark.parametrize("name", PYTHON, indirect=True)
 def test_python_prints_what_is_shown(shown: str, home: Path) -> None:
     if not (home / "lakeport-warehouse").exists():
         assert run_lakeport("demo", folder=home).returncode == 0

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.sampling import SAMPLE, examples, sampled, without_shrinking
+from connector_spi.testing.checks.failure import FailureChecks
+from tests.connector_spi.testing.sqlite_suite import SqliteConformance
+from tests.connectors.memory.test_conformance import TestMemoryConformance as MemoryConformance
+from tests.sampling import SAMPLE, examples, inherited_name, sampled, without_shrinking
 
 
 @pytest.mark.parametrize("count", [0, 1, SAMPLE])
@@ -26,6 +29,13 @@ def test_many_cases_are_sampled_at_equal_distances(count: int) -> None:
 
 def test_tests_read_different_cases() -> None:
     assert len(frozenset().union(*(sampled(f"test_{n}", 200) for n in range(20)))) > 60
+
+
+def test_a_check_has_one_name_in_all_classes_that_inherit_it() -> None:
+    check = SqliteConformance.test_shutdown_leaves_no_file_open
+    names = {inherited_name(suite, check, f"{check.__name__}[one]") for suite in (SqliteConformance, MemoryConformance)}
+    assert names == {f"{check.__module__}.{check.__qualname__}[one]"}
+    assert inherited_name(FailureChecks, check, check.__name__) is None
 
 
 def test_examples_follow_the_profile() -> None:

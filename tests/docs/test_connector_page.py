@@ -74,6 +74,7 @@ def test_without_spark(registry: CatalogRegistry) -> None:
         assert (counted.num_rows, counted.num_columns) == (_ROWS, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_in_spark(registry: CatalogRegistry, page_module: Path, spark: SparkSession) -> None:
     spark.sparkContext.addPyFile(str(page_module))

@@ -16,6 +16,7 @@ from tests.sampling import examples
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited by Linux's means")
 
 
+@pytest.mark.slow
 def test_damaged_files() -> None:
     require_corpus()
     numbers = range(0, 300, 1 if examples(300) == 300 else 9)

@@ -15,6 +15,7 @@ from threading import Lock
 from xml.sax.saxutils import escape
 
 from tests.hms import HiveMetastoreServer, free_port, java_command, running_server, why_not
+from tests.integration.maven import run_maven
 
 __all__ = [
     "RELEASES",
@@ -138,7 +139,7 @@ def fetch(folder: Path) -> None:
     Raises:
         RuntimeError: Maven failed; its last lines.
     """
-    _maven("-f", str(_POM), "dependency:copy-dependencies", f"-DoutputDirectory={folder}")
+    run_maven("-f", str(_POM), "dependency:copy-dependencies", f"-DoutputDirectory={folder}")
     for archive in {release.archive for release in RELEASES}:
         with tarfile.open(folder / archive) as opened:
             opened.extractall(folder, filter="data")
@@ -211,7 +212,7 @@ def _artifact(folder: Path, group: str, name: str, version: str) -> Path:
     jar = folder / f"{name}-{version}.jar"
     with _locks["maven"]:
         if not jar.exists():
-            _maven("dependency:copy", f"-Dartifact={group}:{name}:{version}", f"-DoutputDirectory={folder}")
+            run_maven("dependency:copy", f"-Dartifact={group}:{name}:{version}", f"-DoutputDirectory={folder}")
     return jar
 
 
@@ -261,12 +262,6 @@ def _java_version(home: Path) -> int:
     told = home / "release"
     match = re.search(r'^JAVA_VERSION="(\d+)', told.read_text(), re.MULTILINE) if told.is_file() else None
     return int(match[1]) if match and (home / "bin" / "java").exists() else 0
-
-
-def _maven(*arguments: str) -> None:
-    done = subprocess.run(["mvn", "-q", "-B", *arguments], capture_output=True, text=True, timeout=900, check=False)
-    if done.returncode != 0:
-        raise RuntimeError("mvn could not fetch the metastores:\n" + (done.stdout + done.stderr)[-3000:])
 
 
 def _settings(folder: Path, port: int) -> Mapping[str, str]:

@@ -131,6 +131,7 @@ def test_what_the_connector_says_itself_stays() -> None:
         session.arrow("mine.s.t").read_all()
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_in_spark(spark: SparkSession) -> None:
     for fault, words in [*FAULTS, ("list", "say what it has: ZeroDivisionError: division by zero")]:

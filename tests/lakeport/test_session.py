@@ -139,6 +139,7 @@ def test_names_that_are_not_there_are_our_errors_with_what_is_close(
     assert "\tat " not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_names_that_say_no_catalog_are_looked_up_where_they_were_meant(
     opened: tuple[Session, MemoryConnector],
 ) -> None:

@@ -13,7 +13,9 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from tests.hms import free_port
+from tests.integration.maven import run_maven
 from tests.integration.servers import RELEASES, schema
+from tests.java import server_options
 
 __all__ = ["HiveEngine", "fetch_engine", "running_engine"]
 
@@ -116,13 +118,8 @@ class HiveEngine:
 
 def fetch_engine(folder: Path) -> None:
     """Has Maven fetch Hive's jars, some 300 MB, and compiles what runs it."""
-    done = subprocess.run(
-        ["mvn", "-q", "-B", "-f", str(_HERE / "pom.xml"), "dependency:copy-dependencies",
-         f"-DoutputDirectory={folder / 'jars'}", "-DincludeScope=runtime"],
-        capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
-    if done.returncode != 0:
-        raise RuntimeError("mvn could not fetch Hive:\n" + (done.stdout + done.stderr)[-3000:])
+    wanted = (f"-DoutputDirectory={folder / 'jars'}", "-DincludeScope=runtime")
+    run_maven("-f", str(_HERE / "pom.xml"), "dependency:copy-dependencies", *wanted)
     compile_engine(folder)
 
 
@@ -160,7 +157,7 @@ def running_engine(fetched: Path, metastores: Path, folder: Path) -> Iterator[Hi
         *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
         "--add-exports=java.base/sun.net.dns=ALL-UNNAMED",
         "--add-opens=java.base/sun.net.dns=ALL-UNNAMED",
-        "-Xmx1500m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-Dlog4j2.disable.jmx=true",
+        "-Xmx1500m", "-XX:+UseSerialGC", *server_options(), "-Duser.timezone=UTC", "-Dlog4j2.disable.jmx=true",
         f"-Dderby.stream.error.file={folder / 'derby.log'}", f"-Djava.io.tmpdir={folder}",
         f"-Dlog4j.configurationFile={conf / 'log4j2.properties'}",
         "-cp", f"{conf}:{fetched / 'classes'}:{_jars(fetched)}", "HiveEngine", str(port),

@@ -16,6 +16,7 @@ from urllib.error import URLError
 
 from tests.hms import free_port
 from tests.integration.hive.thrift_proxy import running_proxy
+from tests.integration.maven import run_maven
 from tests.integration.servers import find_java
 from tests.server_process import running_process
 
@@ -174,13 +175,8 @@ def _fetch_part(folder: Path, name: str) -> tuple[Path, ...]:
     )
     (folder / "pom.xml").write_text(_POM.format(name=name, version=_VERSION, dependencies=dependencies))
     listed = folder / "jars"
-    done = subprocess.run(
-        ["mvn", "-q", "-B", "-f", str(folder / "pom.xml"), "dependency:build-classpath", "-DincludeScope=runtime",
-         f"-Dmdep.outputFile={listed}"],
-        capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
-    if done.returncode != 0:
-        raise RuntimeError("mvn could not fetch Trino:\n" + (done.stdout + done.stderr)[-3000:])
+    wanted = ("-DincludeScope=runtime", f"-Dmdep.outputFile={listed}")
+    run_maven("-f", str(folder / "pom.xml"), "dependency:build-classpath", *wanted)
     return tuple(map(Path, listed.read_text().strip().split(":")))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from lakeport.server.passwords import configured_passwords
 from lakeport.spark.catalog.install import jvm_of
 from tests.hms import free_port, java_command
 from tests.integration.conftest import skip_or_fail
+from tests.integration.maven import run_maven
 from tests.integration.servers import why_no_servers
 from tests.lakeport.server.clients import wait_for
 from tests.server_process import running_process
@@ -55,9 +55,10 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a directory with two users."""
     skip_or_fail(why_no_servers())
     folder = tmp_path_factory.mktemp("ldap")
-    command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={_ARTIFACT}", f"-DoutputDirectory={folder}"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
-    skip_or_fail(f"no LDAP server: {done.stdout[-1000:]}" if done.returncode else None)
+    try:
+        run_maven("dependency:copy", f"-Dartifact={_ARTIFACT}", f"-DoutputDirectory={folder}")
+    except RuntimeError as error:
+        skip_or_fail(f"no LDAP server: {error}")
     [jar] = folder.glob("unboundid-ldapsdk-*.jar")
     entries, log, port = folder / "entries.ldif", folder / "ldap.log", free_port()
     entries.write_text(_ENTRIES, "utf-8")

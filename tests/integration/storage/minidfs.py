@@ -14,6 +14,7 @@ from pathlib import Path
 from hdfs_native import Client
 
 from tests.hms import java_command
+from tests.integration.maven import run_maven
 from tests.server_process import running_process
 
 __all__ = ["Hdfs", "fetch_hadoop", "running_hdfs"]
@@ -65,10 +66,7 @@ def fetch_hadoop(folder: Path) -> None:
     Raises:
         RuntimeError: Maven failed; its last lines.
     """
-    command = ["mvn", "-q", "-B", "-f", str(_POM), "dependency:copy-dependencies", f"-DoutputDirectory={folder}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-    if done.returncode != 0:
-        raise RuntimeError("mvn could not fetch Hadoop:\n" + (done.stdout + done.stderr)[-3000:])
+    run_maven("-f", str(_POM), "dependency:copy-dependencies", f"-DoutputDirectory={folder}")
 
 
 @contextmanager

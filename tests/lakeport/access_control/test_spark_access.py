@@ -266,6 +266,7 @@ def test_an_administrator_sees_and_changes_all(connect: Open) -> None:
     assert rows(session.sql("SELECT word FROM mem.s.secret")) == [{"word": "sealed"}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_name", ["parquet", "orc"])
 def test_tables_of_files_that_spark_could_read_itself(spark: SparkSession, tmp_path: Path, format_name: str) -> None:
     catalogs = tmp_path / "catalog"

@@ -55,6 +55,7 @@ def offered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offer]:
         manager.shutdown_kernel(now=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

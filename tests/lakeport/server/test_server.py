@@ -16,6 +16,8 @@ from pyspark.sql import SparkSession
 from tests.lakeport.server.clients import COMMAND, Client, RunningServer, read, running_server
 from tests.paths import PROJECT
 
+pytestmark = pytest.mark.slow
+
 LABELS = [("1", "one"), ("2", "two")]
 QUERY = "SELECT id, s FROM {} WHERE id < 3 ORDER BY id"
 

@@ -196,6 +196,7 @@ def test_commands_start_no_spark(catalogs: Path) -> None:
     assert (done.returncode, b"no table mem.default.nope" in line) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_enough(catalogs: Path) -> None:
     with subprocess.Popen(
         [*COMMAND, "catalogs", "show", "--defaults", "--catalogs", str(catalogs)],
@@ -242,6 +243,7 @@ def test_misuse_is_one_line_and_an_exit_code(
     assert says in line
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_a_java_that_is_not_there_is_one_line_and_an_exit_code(tmp_path: Path) -> None:
     """In a process of its own: where a Spark runs already, nobody looks for Java."""

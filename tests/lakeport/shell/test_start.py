@@ -66,6 +66,7 @@ sys.exit(code)
 """
 
 
+@pytest.mark.slow
 def test_what_an_answer_by_duckdb_does_not_load(tmp_path: Path) -> None:
     sample_session(tmp_path).close()
     done = subprocess.run(

@@ -154,6 +154,7 @@ def test_some_partitions(session: Session, tmp_path: Path) -> None:
         session.sql("ANALYZE TABLE hive.s.parts PARTITION (q = 1) COMPUTE STATISTICS")
 
 
+@pytest.mark.slow
 def test_files_of_a_transactional_table(session: Session) -> None:
     """Those that are seen: a delta that an overwrite has replaced is none of them."""
     session.sql("CREATE TABLE hive.s.acid (id bigint) USING orc TBLPROPERTIES ('transactional' = 'true')")

@@ -105,6 +105,7 @@ def test_filters_and_columns_are_pushed_and_explain_says_the_range(ledger: Lake)
     assert "partitions: 1 of 2, files: 1 of" in plan
 
 
+@pytest.mark.slow
 def test_two_ranges_of_one_table_in_one_query(ledger: Lake) -> None:
     text = (
         "SELECT a.id, a.v, b.v FROM mem.sales.ledger CHANGES FROM VERSION 2 TO VERSION 2 AS a "
@@ -116,6 +117,7 @@ def test_two_ranges_of_one_table_in_one_query(ledger: Lake) -> None:
     assert ledger.rows(f"SELECT DISTINCT * FROM ({joined})") == [(1, "AA")]
 
 
+@pytest.mark.slow
 def test_net_changes(ledger: Lake) -> None:
     def net(options: str) -> list[tuple[object, ...]]:
         text = f"mem.sales.ledger CHANGES FROM VERSION 2 WITH (deduplicationMode = 'netChanges'{options})"

@@ -123,6 +123,7 @@ def test_what_sparks_own_reader_does_not_report_is_not_shown(session: Session) -
     assert "Stages" in lines
 
 
+@pytest.mark.slow
 def test_a_scan_of_two_uses_and_a_subquery(session: Session) -> None:
     found = explained(
         session,

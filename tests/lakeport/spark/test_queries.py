@@ -46,6 +46,7 @@ def test_query_equals_plain_spark(lake: Lake, query: str) -> None:
     assert lake.rows(ours) == lake.rows(plain)
 
 
+@pytest.mark.slow
 def test_the_engine_duckdb_gives_the_same(lake: Lake) -> None:
     """Rows and types; what may differ is refused by name."""
     engine = DuckDbEngine(lake.registry)
@@ -133,6 +134,7 @@ def test_explain_tells_what_was_skipped(lake: Lake) -> None:
     assert "partitions: 1 of 3" in str(plan)
 
 
+@pytest.mark.slow
 def test_a_join_prunes_partitions_while_it_runs(lake: Lake) -> None:
     """Spark gives the build side's keys to the scan; the answer stays the same."""
     text = (

@@ -91,6 +91,7 @@ def told(frame: DataFrame) -> str:
     return f"{frame.collect()}{plans.toString()}{plans.logical().toJSON()}{frame.schema.json()}{frame!r}"
 
 
+@pytest.mark.slow
 def test_nothing_tells_a_secret(session: Session, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     # PySpark's own handler asks Java for words while it holds its lock; a callback that logged meanwhile would wait

@@ -88,6 +88,7 @@ def test_trust(stores: Stores) -> None:
         assert talk(port, SecuritySettings(tls=True, tls_verification=Verification.NONE)) == "nobody"
 
 
+@pytest.mark.slow
 def test_distrust(stores: Stores, client_stores: Stores) -> None:
     with server(stores) as port:
         for settings in (SecuritySettings(tls=True), trusting(client_stores.certificate)):

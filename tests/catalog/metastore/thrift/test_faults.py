@@ -29,6 +29,12 @@ from tests.catalog.metastore.thrift.loopback import never_answer, serving, speak
 from tests.catalog.metastore.thrift.test_failures import SmallMetastore
 from tests.hms import free_port
 
+# Calls wait until their limits, and are tried again.
+WAITS = [
+    Fault("trickles", trickle=0.05),
+    Fault("silent", silent=True),
+    Fault("silent later", silent=True, unharmed=60),
+]
 FAULTS = [
     Fault("delays", delay=30),
     Fault("cut at once", cut_after=1),
@@ -36,9 +42,7 @@ FAULTS = [
     Fault("cut in the answer", cut_after=80, unharmed=60),
     Fault("garbage", garbage=b"HTTP/1.1 503 Service Unavailable\r\n\r\n"),
     Fault("garbage in the answer", garbage=bytes(range(256)), unharmed=60),
-    Fault("trickles", trickle=0.05),
-    Fault("silent", silent=True),
-    Fault("silent later", silent=True, unharmed=60),
+    *(pytest.param(fault, marks=pytest.mark.slow) for fault in WAITS),
     Fault("reset", reset=True),
 ]
 HANGS = 60
@@ -122,6 +126,7 @@ def test_a_silent_address_is_left_for_one_that_answers() -> None:
         assert metastore.reads.get_databases() == ["other"]
 
 
+@pytest.mark.slow
 def test_the_error_names_every_address_and_what_it_said() -> None:
     refusing = f"thrift://127.0.0.1:{free_port()}"
     with (
@@ -252,6 +257,7 @@ def test_an_interrupt_ends_a_call_that_waits() -> None:
         timer.join()
 
 
+@pytest.mark.slow
 def test_answers_that_were_recorded_are_read_again(recorded_answers: dict[str, bytes]) -> None:
     with replaying(recorded_answers.__getitem__) as uri, closing(impatient(uri, max_wait=20.0)) as metastore:
         assert "default" in metastore.reads.get_databases()

@@ -169,6 +169,7 @@ def test_explain_counts_what_the_metastore_left_out(
     assert asked == ["get_partition_names" if is_explained else "get_partition_names_by_filter"]
 
 
+@pytest.mark.slow
 def test_partitions_are_fetched_and_listed_while_splits_are_taken(hive: HiveConnector, tmp_path: Path) -> None:
     _register_many(hive, tmp_path, 8000)
     session = make_session(hive, ignore_absent_partitions=True)

@@ -6,9 +6,12 @@ import json
 import time
 from urllib.request import urlopen
 
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.lakeport.server.clients import QUERY_LOG, Client, RunningServer
+
+pytestmark = pytest.mark.slow
 
 PATIENCE = 60
 

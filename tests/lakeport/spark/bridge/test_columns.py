@@ -115,6 +115,7 @@ def test_types_that_parquet_does_not_have(lake: Lake, handover: bool) -> None:
     assert [row["lists"] for row in found] == data["lists"].to_pylist()
 
 
+@pytest.mark.slow
 def test_kept_data(lake: Lake, handover: bool) -> None:
     """A DataFrame that Spark caches or checkpoints outlives the batches."""
     frame = lake.spark.sql("SELECT * FROM mem.sales.everything").cache()

@@ -226,6 +226,7 @@ def _scan_metrics(jvm: Jvm, frame: DataFrame) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_spark_counts_what_tasks_give(tasks: Tasks) -> None:
     rows, found = counted(tasks.spark, "SELECT count(text), sum(id + 1) FROM unsteady.s.steady")
     assert rows == [(_ROWS, _ROWS * (_ROWS + 1) // 2)]

@@ -37,6 +37,7 @@ def test_a_factory_is_kept_until_a_setting_changes(spark: SparkSession, file_for
     assert factory(jvm, file_format).productElement(_BROADCAST).value().value().get("lakeport.test") is None
 
 
+@pytest.mark.slow
 def test_the_factories_used_last_are_kept(spark: SparkSession) -> None:
     """Each has settings of Hadoop's in memory: what a session keeps of them is bounded."""
     jvm = Jvm(spark)

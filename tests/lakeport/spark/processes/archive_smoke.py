@@ -12,6 +12,7 @@ import sys
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from tests.java import executor_setting
 from tests.lakeport.memory_session import memory_session, put
 
 
@@ -20,7 +21,7 @@ def main(archive: str) -> None:
     os.environ["PYSPARK_PYTHON"] = "./environment/bin/python"
     builder = SparkSession.builder.master("local-cluster[1,1,1024]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")
-    spark = builder.config("spark.archives", f"{archive}#environment").getOrCreate()
+    spark = builder.config("spark.archives", f"{archive}#environment").config(*executor_setting()).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     with memory_session(spark) as (session, connector):
         put(connector, "t", pa.table({"n": range(10)}), chunk_rows=5)

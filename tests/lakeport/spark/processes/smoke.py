@@ -23,6 +23,7 @@ from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connectors.hive.connector import HiveConnector, HivePlugin
 from lakeport.spark.catalog.install import install
+from tests.java import executor_setting
 
 STATEMENTS = [
     "SHOW SCHEMAS IN hive",
@@ -53,7 +54,7 @@ def main(master: str) -> None:
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
     )
-    spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    spark = builder.config("spark.sql.shuffle.partitions", "2").config(*executor_setting()).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     with tempfile.TemporaryDirectory() as folder:
         sys.stdout.write(json.dumps(ask(spark, Path(folder)), default=str) + "\n")

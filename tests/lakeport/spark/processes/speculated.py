@@ -21,6 +21,7 @@ from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connectors.hive.connector import HivePlugin
 from lakeport.spark.catalog.install import install
+from tests.java import executor_setting
 from tests.lakeport.spark.bridge.unsteady import unsteady_registry
 from tests.lakeport.spark.processes.standalone_cluster import standalone_cluster
 from tests.lakeport.spark.processes.tried_twice import ROWS, write_and_read_back
@@ -46,7 +47,7 @@ def main() -> None:
         builder = SparkSession.builder.master(master)
         for setting, value in _SETTINGS.items():
             builder = builder.config(setting, value)
-        spark = builder.getOrCreate()
+        spark = builder.config(*executor_setting()).getOrCreate()
         spark.sparkContext.setLogLevel("OFF")
         met = _written(spark, Path(name))
         met["read"] = _read(spark, Path(name, "unsteady"))

@@ -20,6 +20,7 @@ from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connectors.hive.connector import HivePlugin
 from lakeport.spark.catalog.install import install
+from tests.java import executor_setting
 from tests.lakeport.spark.bridge.unsteady import unsteady_registry
 from tests.paths import PROJECT
 
@@ -40,7 +41,7 @@ def main() -> None:
     builder = SparkSession.builder.master("local-cluster[2,2,1024]")
     for name, value in _SETTINGS.items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    spark = builder.config(*executor_setting()).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     with tempfile.TemporaryDirectory() as folder:
         registry = CatalogRegistry(PluginSet.of(HivePlugin()), "test")

@@ -95,6 +95,7 @@ def option(value: object) -> str | None:
     return str(value.toString())  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_bounds_and_counts_are_those_that_spark_finds(session: Session) -> None:
     ours, expected = (known(session, f"SELECT * FROM {name}") for name in ("hive.s.t", "spark_catalog.default.by_cost"))
     assert ours.keys() == expected.keys()

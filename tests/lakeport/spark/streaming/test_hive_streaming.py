@@ -13,6 +13,7 @@ from tests.lakeport.spark.tables.test_hive_changes import folded
 from tests.lakeport.spark.tables.warehouse import Warehouse
 
 
+@pytest.mark.slow
 def test_a_table_of_hives(spark: SparkSession, tmp_path: Path) -> None:
     """acid_flat: write ids 1 and 2 insert 10 and 2 rows, 3 updates two of them, 4 deletes two, 5 updates one."""
     require_corpus()

@@ -86,6 +86,7 @@ def told(*ids: int, value: str = "a") -> list[Row]:
     return sorted(((f"p{one % 2}", one, value) for one in ids), key=repr)
 
 
+@pytest.mark.slow
 def test_a_table_and_then_what_comes(streams: Streams) -> None:
     streams.memory.create_table(NAME, rows(1, 2), ["p"])
     assert streams.run() == [told(1, 2)]
@@ -95,6 +96,7 @@ def test_a_table_and_then_what_comes(streams: Streams) -> None:
     assert streams.run() == [sorted([*told(3), *told(1, value="b")], key=repr)]
 
 
+@pytest.mark.slow
 def test_a_batch_that_was_not_committed_comes_again_as_it_was(streams: Streams) -> None:
     streams.memory.create_table(NAME, rows(1, 2), ["p"])
     assert streams.run(startingVersion="latest") == []
@@ -256,6 +258,7 @@ def test_changes_as_a_stream(streams: Streams) -> None:
         frame.writeStream.format("noop").trigger(availableNow=True).start().awaitTermination()
 
 
+@pytest.mark.slow
 def test_a_stream_in_sql(streams: Streams) -> None:
     """``STREAM t`` makes a streaming frame of a statement; options are written behind it."""
     streams.memory.create_table(NAME, rows(1, 2), ["p"])
@@ -280,6 +283,7 @@ def test_a_stream_in_sql(streams: Streams) -> None:
     assert batches == [[(4,)], [(5,)], [(6,)]]
 
 
+@pytest.mark.slow
 def test_a_stream_joined_with_a_table_and_with_itself(streams: Streams) -> None:
     streams.memory.create_table(NAME, rows(1, 2), ["p"])
     streams.memory.create_table(SchemaTableName("s", "names"), pa.table({"id": [1, 2], "name": ["x", "y"]}))

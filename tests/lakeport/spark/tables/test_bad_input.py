@@ -82,6 +82,7 @@ def test_file_that_vanished_after_planning(warehouse: Warehouse, file_format: st
         assert "Traceback" not in str(original(caught.value))
 
 
+@pytest.mark.slow
 def test_partition_folder_that_is_missing(warehouse: Warehouse) -> None:
     file = written(warehouse, "no_folder", "parquet")
     shutil.rmtree(file.parent)

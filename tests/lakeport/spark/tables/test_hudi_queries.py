@@ -38,6 +38,7 @@ def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     warehouse.registry.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
 def test_time_travel(warehouse: Warehouse, native: bool) -> None:
     warehouse.native_reader("hudi", native)

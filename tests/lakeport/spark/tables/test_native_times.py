@@ -175,6 +175,7 @@ _ORC_COLUMNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
 def test_orc_of_days_that_all_calendars_name_alike(warehouse: Warehouse, tmp_path: Path, native: bool) -> None:
     expected = write_orc(warehouse.spark, tmp_path / "t", _MODERN)

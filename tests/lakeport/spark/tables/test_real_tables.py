@@ -156,6 +156,7 @@ def test_merge_on_read_table_met_in_the_hive_catalog(warehouse: Warehouse) -> No
     assert warehouse.rows(query) == [(expected.column("ts").to_pylist().count(newest),)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
 @pytest.mark.parametrize("file_format", ["parquet", "orc"])
 def test_odd_partition_values(warehouse: Warehouse, file_format: str, native: bool) -> None:

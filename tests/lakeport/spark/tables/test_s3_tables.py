@@ -89,6 +89,7 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
     local.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_partitioned_table(lake: Lake, kind: str) -> None:
     with lake.session.arrow(f"hive.s.{kind}") as reader:
@@ -126,6 +127,7 @@ def test_catalogs_have_identities_of_their_own(lake: Lake) -> None:
     assert not any(secret in str(refused.value) for secret in secrets)
 
 
+@pytest.mark.slow
 def test_a_user_reaches_storage_with_keys_given_along(lake: Lake, spark: SparkSession) -> None:
     key, secret = lake.server.keys["one"]
     alice = Identity("alice", extra_credentials=(("s3.aws-access-key", key), ("s3.aws-secret-key", secret)))

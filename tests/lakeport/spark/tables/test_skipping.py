@@ -98,6 +98,7 @@ def test_bloom_filters_of_java_writers_exclude_what_is_not_there(
         assert counts[1] > 0, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("native", [True, False], ids=["native", "python"])
 def test_a_join_with_a_small_table_reads_the_partitions_that_it_needs(warehouse: Warehouse, native: bool) -> None:
     warehouse.native_reader("hive", on=native)

@@ -87,6 +87,7 @@ def test_dynamic_partitions_are_those_that_rows_go_to(session: Session, table: s
     assert len(rows(session)) == 5
 
 
+@pytest.mark.slow
 def test_programs_that_overwrite(session: Session, table: str) -> None:
     frame = session.spark.sql("SELECT 9 AS id, 'a' AS d, 1 AS h")
     frame.writeTo(table).overwritePartitions()

@@ -241,6 +241,7 @@ class TestNothingChanges:
         del model[1]
         self._unchanged(session, table, model)
 
+    @pytest.mark.slow
     def test_a_cancelled_query(self, session: Session, folder: Path, spark: SparkSession) -> None:
         """Tasks are killed while they wait for rows, and end."""
         table = new_table(session, folder)
@@ -269,6 +270,7 @@ class TestNothingChanges:
         assert errors
         self._unchanged(session, table, model)
 
+    @pytest.mark.slow
     def test_an_explained_statement(self, session: Session, folder: Path) -> None:
         table = new_table(session, folder)
         model = filled(session, table)

@@ -201,6 +201,7 @@ def test_casts_as_spark_assigns(warehouse: Warehouse) -> None:
     assert warehouse.rows("SELECT count(*) FROM hive.s.assigned") == [(1,)]
 
 
+@pytest.mark.slow
 def test_a_task_that_fails_leaves_nothing(warehouse: Warehouse) -> None:
     place = warehouse.create("failed", "id INT, at TIMESTAMP_NTZ", "orc")
     query = "SELECT id, TIMESTAMP_NTZ'2024-01-01 00:00:00' FROM range(0, 1000, 1, 4)"
@@ -319,6 +320,7 @@ def test_programs_do_not_replace_tables_over_files_of_others(warehouse: Warehous
     assert warehouse.rows("SELECT * FROM hive.s.kept") == [(1,)]
 
 
+@pytest.mark.slow
 def test_rows_of_a_block_are_there_at_its_end(warehouse: Warehouse) -> None:
     warehouse.session.sql("CREATE SCHEMA IF NOT EXISTS hive.s")
     places = [warehouse.folder / name for name in ("block", "blocked")]

@@ -29,6 +29,7 @@ def create(warehouse: Warehouse, name: str, row_format: str, columns: str) -> st
     return str(place)
 
 
+@pytest.mark.slow
 def test_delimited_text(warehouse: Warehouse, spark_rows: list[tuple[object, ...]]) -> None:
     columns = "i INT, d DOUBLE, p DECIMAL(9, 2), s STRING, day DATE"
     place = create(warehouse, "delimited", DELIMITED, columns)

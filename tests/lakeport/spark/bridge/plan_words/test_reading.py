@@ -127,6 +127,7 @@ def test_sort_orders(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(one.direction, one.nulls) for one in orders] == [("DESC", "NULLS FIRST"), ("ASC", "NULLS FIRST")]
 
 
+@pytest.mark.slow
 def test_tables(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[Any] = []
 
