@@ -63,7 +63,7 @@ _KINDS = {
     Kind.FLOAT: "FLOAT",
     Kind.DOUBLE: "DOUBLE",
     Kind.DECIMAL: "DECIMAL",
-    Kind.TEXT: "VARCHAR TEXT",
+    Kind.TEXT: "VARCHAR TEXT CHAR",
     Kind.BINARY: "BINARY VARBINARY",
     Kind.DATE: "DATE",
     Kind.TIMESTAMP: "TIMESTAMPNTZ",

@@ -31,12 +31,14 @@ class TranslatedQuery:
         translated: The query.
         tables: Its tables, by the names of the views that it reads.
         scans: The same as they are now.
+        chars: Lengths of their columns of type ``char``, by view and by name in lower case.
         has_views: Whether it names views, whose texts are a part of it.
     """
 
     translated: Translated
     tables: Mapping[str, NamedTable]
     scans: Mapping[str, TableScan]
+    chars: Mapping[str, Mapping[str, int]]
     has_views: bool = False
 
     @property
@@ -66,8 +68,9 @@ def translate_query(statement: exp.Query, tables: Tables, lease: ReadLease) -> T
 
     query = Query.of(expand_views(statement, find))
     scans = tables.scans(query, lease)
-    translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
-    return TranslatedQuery(translated, query.tables, scans, has_views=bool(views))
+    chars = tables.char_lengths(query.tables, lease)
+    translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()}, chars)
+    return TranslatedQuery(translated, query.tables, scans, chars, has_views=bool(views))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class _Kept:
     translated: Translated
     tables: Mapping[str, NamedTable]
     schemas: Mapping[str, pa.Schema]
+    chars: Mapping[str, Mapping[str, int]]
 
 
 class KeptTranslations:
@@ -107,13 +111,15 @@ class KeptTranslations:
         # The hidden columns that a query names are not among these, so that it is translated anew.
         if any(not scan.schema.equals(kept.schemas[view]) for view, scan in scans.items()):
             return None
-        return TranslatedQuery(kept.translated, kept.tables, scans)
+        if tables.char_lengths(kept.tables, lease) != kept.chars:
+            return None
+        return TranslatedQuery(kept.translated, kept.tables, scans, kept.chars)
 
     def keep(self, text: str, query: TranslatedQuery) -> None:
         """Keeps a translation."""
         if query.has_views or len(text) > _LONGEST_TEXT:
             return
         with self._lock:
-            self._kept[text] = _Kept(query.translated, query.tables, query.schemas)
+            self._kept[text] = _Kept(query.translated, query.tables, query.schemas, query.chars)
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)

@@ -16,6 +16,7 @@ from lakeport.duckdb.functions.spelling import SPELLINGS
 from lakeport.duckdb.kinds import Kind, kind_of_type, of_type, shared_type, wider_whole
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.aggregates import AGGREGATES
+from lakeport.duckdb.rules.chars import plain_text
 from lakeport.duckdb.rules.choices import CHOICES
 from lakeport.duckdb.rules.comparisons import COMPARISONS, wider_decimal
 from lakeport.duckdb.rules.conditions import CONDITIONS
@@ -34,7 +35,7 @@ __all__ = ["FUNCTIONS", "checked"]
 
 _PLAIN: tuple[type[Expr], ...] = (
     exp.Select, exp.From, exp.Order, exp.Limit, exp.Offset, exp.Distinct, exp.With, exp.CTE, exp.TableAlias, exp.Table,
-    exp.Identifier, exp.Alias, exp.Column, exp.Boolean, exp.Null, exp.Literal, exp.Is, exp.Star,
+    exp.Identifier, exp.Alias, exp.Column, exp.Boolean, exp.Null, exp.Literal, exp.Star,
     exp.DataType, exp.DataTypeParam, exp.Tuple, exp.Var, exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank,
     exp.CumeDist, exp.Rollup, exp.Cube, exp.GroupingSets,
 )  # fmt: skip
@@ -155,7 +156,7 @@ def _give_types(scope: Scope, nodes: Iterable[Expr]) -> None:
 def _result_type(query: exp.Query, result: Expr) -> exp.DataType | None:
     """The type of a result; that of a set operation is known where both sides have the same."""
     if not isinstance(query, exp.SetOperation):
-        return result.unalias().type
+        return plain_text(result.unalias())
     at = [one.alias_or_name for one in query.selects].index(result.alias_or_name)
     sides = [_side_type(side, side.selects[at]) for side in (query.this.unnest(), query.expression.unnest())]
     return _common_type([one for one in sides if one is None or one.this is not exp.DType.NULL])

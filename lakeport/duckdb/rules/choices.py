@@ -11,6 +11,7 @@ from sqlglot.expressions import Expr
 
 from lakeport.duckdb.kinds import EXACT, NUMBERS, Kind, digits_of, kind_of
 from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules.chars import refuse_chars
 from lakeport.duckdb.rules.comparisons import (
     DATE_TEXT,
     TIME_TEXT,
@@ -81,6 +82,7 @@ def _case(node: Expr) -> None:
     if node.this is not None:
         for branch in node.args["ifs"]:
             check_compared(node, [node.this, branch.this])
+            refuse_chars(node, [node.this, branch.this])
 
 
 def _if(node: Expr) -> None:
@@ -100,6 +102,7 @@ def _typed_if(node: Expr) -> Expr:
 
 def _null_if(node: Expr) -> None:
     check_compared(node, [node.this, node.expression])
+    refuse_chars(node, [node.this, node.expression])
     node.type = node.this.type
 
 

@@ -20,6 +20,7 @@ from lakeport.duckdb.kinds import (
     wider_whole,
 )
 from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules.chars import check_chars, pad_list, pad_sides, refuse_chars
 from lakeport.duckdb.rules.conditions import check_condition
 from lakeport.duckdb.rules.rule import Rule, Rules
 
@@ -94,6 +95,8 @@ def same_type(node: Expr, parts: Sequence[Expr]) -> exp.DataType | None:
         return exp.DataType.build("DOUBLE")
     if Kind.OTHER in kinds and (shared := shared_type(one.type for one in plain)) is not None:
         return shared
+    if kinds == {Kind.TEXT}:
+        return exp.DataType.build("VARCHAR")
     alike = kinds == {Kind.INTEGER} or all(one.type == plain[0].type for one in plain)
     if not alike or Kind.OTHER in kinds:
         raise refused(node, "its results are of different types")
@@ -117,11 +120,16 @@ def _wider(node: Expr, parts: Iterable[Expr]) -> exp.DataType:
 
 
 def _compare(node: Expr) -> None:
-    check_compared(node, [node.this, node.expression])
+    parts = [node.this, node.expression]
+    check_compared(node, parts)
+    check_chars(node, parts)
 
 
 def _between(node: Expr) -> None:
-    check_compared(node, [node.this, node.args["low"], node.args["high"]])
+    parts = [node.this, node.args["low"], node.args["high"]]
+    check_compared(node, parts)
+    # Spark 4.0 pads the bounds, and 4.3 does not.
+    refuse_chars(node, parts)
 
 
 def _in(node: Expr) -> None:
@@ -130,6 +138,10 @@ def _in(node: Expr) -> None:
         raise refused(node, "a list without values")
     values = [one.unalias() for one in node.expressions]
     check_compared(node, [node.this, *values, *([] if query is None else query.unnest().selects)])
+    check_chars(node, [node.this, *values])
+    if any(isinstance(one, exp.Null) for one in values):
+        # Beside NULL Spark pads none of them.
+        refuse_chars(node, [node.this])
 
 
 def _ordered(node: Expr) -> None:
@@ -158,10 +170,10 @@ def _set_operation(node: Expr) -> None:
 
 
 COMPARISONS: Rules = {
-    **dict.fromkeys(_COMPARED, Rule(_compare)),
+    **dict.fromkeys(_COMPARED, Rule(_compare, pad_sides)),
     **dict.fromkeys((exp.Union, exp.Intersect, exp.Except), Rule(_set_operation)),
     exp.Between: Rule(_between),
-    exp.In: Rule(_in),
+    exp.In: Rule(_in, pad_list),
     exp.Ordered: Rule(_ordered),
     exp.Join: Rule(_join),
 }

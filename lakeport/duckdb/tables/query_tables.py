@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,8 @@ from lakeport.transactions.statement import CatalogAccess, Statement, statement_
 from lakeport.units import count_text
 
 __all__ = ["NativeTable", "Tables"]
+
+_CHAR = re.compile(r"char\((\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,8 @@ class Tables:
             statement = whole.of_owner(owner)
             access = statement.access(full.catalog)
             view = access.tables.view(access.begun, access.session, full.schema_table)
-            if view is None or view_request(statement, full, ScanRequest(str(full))) is not None:
+            has_char = view is not None and any(_CHAR.fullmatch(one.declared_type or "") for one in view.columns)
+            if view is None or (not has_char and view_request(statement, full, ScanRequest(str(full))) is not None):
                 return None
             return NamedView(full, view, statement.below(access, view).view_owner)
 
@@ -164,6 +168,23 @@ class Tables:
         views = MergedRead(files.files, found.numbers, pa.schema(types)).views() if files.merged else {}
         named_views = {f"{view}_{end}": one for end, one in views.items()}
         return NativeTable(full, found.text, named_views, files, sum(1 for _ in resolved.table.visible_columns()))
+
+    def char_lengths(self, tables: Mapping[str, NamedTable], lease: ReadLease) -> dict[str, dict[str, int]]:
+        """Lengths of the columns of type ``char``, by the views of their tables and their names in lower case.
+
+        Args:
+            tables: The tables by their views.
+            lease: On the transactions of the query.
+        """
+        found: dict[str, dict[str, int]] = {}
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
+            for view, named in tables.items():
+                resolution = self._resolved(statement, named)
+                for column in () if resolution is None else resolution[2].table.columns:
+                    match = _CHAR.fullmatch((column.declared_type or "").lower())
+                    if match is not None:
+                        found.setdefault(view, {})[column.name.lower()] = int(match[1])
+        return found
 
     def estimated_rows(self, named: NamedTable, use: TableUse, lease: ReadLease) -> int | None:
         """About how many rows are read of a table; ``None`` where that is unknown."""

@@ -245,6 +245,17 @@ QUERIES = (
     "SELECT * FROM (SELECT f, id FROM mem.s.z) PIVOT (count(DISTINCT id) FOR id IN (1, 2, 9)) ORDER BY f",
     "SELECT Big, A FROM mem.s.t PIVOT (sum(id) FOR s IN ('a' AS A, 'b' AS B)) ORDER BY Big",
     "SELECT * FROM (SELECT n FROM mem.s.t WHERE Big > 99) PIVOT (count(*) FOR n IN (1, 2))",
+    "SELECT id | n & 3 ^ 1 AS x, n & 6 | 1 AS y, n ^ Big & 3 + 1 AS z FROM mem.s.t ORDER BY Big",
+    "SELECT 'it''s' AS x, \"a\"\"b\" AS y, 'a' 'b' AS z, count(*) AS c FROM mem.s.t WHERE s <> 'O''a'",
+    "SELECT n + 3000000000 AS a, id - 3000000000 AS b, -2147483648 * id AS c, n * 2147483648 AS d FROM mem.s.t "
+    "ORDER BY Big",
+    "SELECT 99999999999999999999 AS a, id + 9223372036854775808 AS b, -9223372036854775808 AS c, "
+    "CASE WHEN yes THEN 1 ELSE 3000000000 END AS e FROM mem.s.t ORDER BY Big",
+    "SELECT f, count(*) AS c FROM mem.s.z GROUP BY ALL ORDER BY f",
+    "SELECT n AS s FROM mem.s.t WHERE s = 'a'",
+    "SELECT id FROM mem.s.t t WHERE EXISTS (SELECT k AS id FROM mem.s.n u WHERE u.k = 'x' AND t.id = 4 - 3)",
+    "SELECT * FROM mem.s.t a LEFT JOIN (SELECT id, n AS m FROM mem.s.t) b USING (id) "
+    "JOIN (SELECT id, s AS k FROM mem.s.t) c USING (id) ORDER BY id",
     "SHOW CATALOGS LIKE 'm*'",
     "SHOW SCHEMAS IN mem",
     "SHOW TABLES IN mem.s",
