@@ -213,6 +213,8 @@ QUERIES = (
     "ORDER BY t.id, u.r, v.x1",
     "SELECT x, u.y FROM VALUES (1, array('a', 'b')), (2, array()), (NULL, NULL) AS t(x, l), "
     "LATERAL (SELECT explode(t.l)) AS u(y) ORDER BY y",
+    "SELECT * FROM VALUES ('a', 1, 5) AS t(x, k, j) JOIN VALUES (1, 'c') AS u(k, y) USING (k) "
+    "LEFT JOIN VALUES ('d', 5) AS v(z, j) USING (j)",
     "SELECT sum(x) AS s, max(x) AS m FROM VALUES (1.5), (NULL), (2.25), (NULL) AS t(x)",
     "SELECT yes, listagg(s, '/') WITHIN GROUP (ORDER BY Big DESC) AS l, max(any_value) AS a FROM "
     "(SELECT yes, s, Big, 7 AS any_value FROM mem.s.t) GROUP BY yes ORDER BY yes",
