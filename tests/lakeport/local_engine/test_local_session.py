@@ -119,6 +119,7 @@ def test_a_comment_before_a_query_with_names(session: LocalSession) -> None:
         ("SELECT s RLIKE '(?i)a' FROM mem.s.t", NotSupportedError, "regular expression"),
         ("SELECT s LIKE 'a\\\\b' FROM mem.s.t", NotSupportedError, "backslash"),
         ("SELECT id FROM range(3)", NotSupportedError, "RANGE"),
+        ("SELECT DISTINCT array(0.5D) AS a FROM mem.s.t", NotSupportedError, "nested floating-point"),
         ("SELECT current_timestamp(3)", NotSupportedError, "a number of digits"),
         ("SELECT id FROM mem.s.t TABLESAMPLE (5 ROWS)", NotSupportedError, "sample"),
         ("SELECT id FROM mem.s.t TABLESAMPLE (5 PERCENT) x", NotSupportedError, "sample"),
