@@ -37,7 +37,7 @@ def normalize_zeros(query: Expr) -> None:
 
 
 def _normalize_keys(select: exp.Select, group: exp.Group) -> None:
-    keys = [one for one in _keys(group) if kind_of(one) in _FLOATING and not isinstance(one, exp.Literal)]
+    keys = [one for one in _keys(select, group) if kind_of(one) in _FLOATING and not isinstance(one, exp.Literal)]
     distinct = list({key.sql("duckdb"): key.copy() for key in keys}.values())
     for key in distinct:
         places = [group, *(select.args.get(name) for name in ("having", "qualify", "order")), *select.expressions]
@@ -47,8 +47,10 @@ def _normalize_keys(select: exp.Select, group: exp.Group) -> None:
                     node.replace(_normalized(key))
 
 
-def _keys(group: exp.Group) -> Iterator[Expr]:
+def _keys(select: exp.Select, group: exp.Group) -> Iterator[Expr]:
     yield from group.expressions
+    if group.args.get("all"):
+        yield from (one.unalias() for one in select.expressions if one.find(exp.AggFunc, exp.Window) is None)
     for name in ("rollup", "cube", "grouping_sets"):
         for one in group.args.get(name) or []:
             for part in one.expressions:
