@@ -127,12 +127,6 @@ class HiveInserts:
         insert = self._begun[handle.staging]
         if epoch is not None:
             location = handle.staging.rpartition("/")[0]
-            if not self._files.has_folders(location):
-                raise NotSupportedError(
-                    f"batches of a streaming query are not written to {handle.name}: its files are in {location}, an "
-                    "object store, where of two writers of one batch none can know that it is the only one; write to "
-                    "a table on HDFS, or each batch by an insert (foreachBatch)"
-                )
             if not insert.begin_epoch(StreamJournal(self._files, handle.name, location, epoch)):
                 return False
         insert.finish(fragments)

@@ -130,7 +130,8 @@ def _uses(named: NamedTables, schemas: Mapping[str, pa.Schema]) -> dict[str, Tab
     found = {}
     for view, schema in schemas.items():
         names = [name.lower() for name in schema.names]
-        columns = tuple(name for name in names if named.has_all or name in named.columns)
+        # DuckDB resolves names itself, which needs a column.
+        columns = tuple(name for name in names if named.has_all or name in named.columns) or tuple(names[:1])
         once = named.times[view] == 1
         found[view] = TableUse(columns, tuple(conditions[view]) if once else (), times=named.times[view])
     return found

@@ -18,6 +18,7 @@ from sqlglot.schema import MappingSchema
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from connector_spi.properties import closest
+from lakeport.duckdb.functions.generators import split_generators
 from lakeport.duckdb.functions.spelling import respell, rows_as_queries
 from lakeport.duckdb.kinds import column_type
 from lakeport.duckdb.query.changes import with_changes_as_versions
@@ -25,12 +26,13 @@ from lakeport.duckdb.query.column_paths import resolve_paths
 from lakeport.duckdb.query.dialect import LocalSpark
 from lakeport.duckdb.query.literals import type_whole_numbers, write_types
 from lakeport.duckdb.query.named_table import NamedTable
+from lakeport.duckdb.query.named_windows import write_out_windows
 from lakeport.duckdb.query.pivots import expand_pivots
 from lakeport.duckdb.query.result_names import kept_letters, name_results
 from lakeport.duckdb.query.strict_names import check_names
 from lakeport.duckdb.query.table_use import TableUse, table_uses
 from lakeport.duckdb.refusal import refused
-from lakeport.duckdb.rules import checked
+from lakeport.duckdb.rules import checked, keep_field_names
 
 __all__ = ["Query", "TableUse", "Translated", "is_common", "parsed"]
 
@@ -95,6 +97,9 @@ class Query:
         if any(one.args.get("recursive") for one in statement.find_all(exp.With)):
             raise refused("WITH RECURSIVE", "recursion")
         statement = rows_as_queries(statement)
+        split_generators(statement)
+        write_out_windows(statement)
+        keep_field_names(statement)
         views: dict[NamedTable, str] = {}
         prefix = _free_prefix(statement, prefix)
         for table in list(statement.find_all(exp.Table)):

@@ -68,7 +68,8 @@ def table_uses(query: Expr, views: Collection[str]) -> dict[str, TableUse]:
             if column.table in tables:
                 columns[tables[column.table]][column.name.lower()] = None
         for alias, condition in _conditions(scope):
-            if alias in tables:
+            # A subquery that is LATERAL knows the tables before it, too, whose rows it does not leave out.
+            if alias in tables and alias in scope.selected_sources:
                 conditions[tables[alias]].append(condition)
         for (own, name), (alias, other) in _joined_columns(scope):
             if own in tables and alias in tables:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import duckdb
 import pyarrow as pa
@@ -23,7 +23,7 @@ from lakeport.duckdb.query.named_table import NamedTable
 from lakeport.duckdb.query.queries import Query, TableUse
 from lakeport.duckdb.query.views import NamedView
 from lakeport.duckdb.refusal import refused
-from lakeport.duckdb.tables.arrow_views import estimated_rows
+from lakeport.duckdb.tables.arrow_views import KeptEstimates, estimated_rows
 from lakeport.duckdb.tables.file_columns import Footers
 from lakeport.duckdb.tables.merged_read import MergedRead
 from lakeport.duckdb.tables.native_read import NativeFiles, native_files, native_query, planned_scan
@@ -68,6 +68,14 @@ class NativeTable:
         return described_scan(self.name, self.files.plan, splits, self.visible, None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a session keeps of tables."""
+
+    footers: Footers = field(default_factory=Footers)
+    estimates: KeptEstimates = field(default_factory=KeptEstimates)
+
+
 class Tables:
     """Finds the tables of queries.
 
@@ -75,16 +83,16 @@ class Tables:
         registry: The catalogs.
         reads: Reads their tables.
         current: The current names.
-        footers: Those that are known.
+        known: What is known of tables already.
     """
 
     def __init__(
-        self, registry: CatalogRegistry, reads: ArrowReads, current: CurrentNames, footers: Footers | None = None
+        self, registry: CatalogRegistry, reads: ArrowReads, current: CurrentNames, known: _Known | None = None
     ) -> None:
         self._registry = registry
         self._reads = reads
         self._current = current
-        self._footers = footers or Footers()
+        self._known = known or _Known()
 
     def scans(self, query: Query, lease: ReadLease) -> dict[str, TableScan]:
         """The tables by their views, with the hidden columns that the query names.
@@ -102,7 +110,7 @@ class Tables:
 
     def observed(self, reads: ArrowReads) -> Tables:
         """The same for a statement that is explained, whose reads are shown to an observer."""
-        return Tables(self._registry, reads, self._current, self._footers)
+        return Tables(self._registry, reads, self._current, self._known)
 
     def scans_with(
         self, tables: Mapping[str, NamedTable], asked: Iterable[str], lease: ReadLease
@@ -154,7 +162,7 @@ class Tables:
             columns = _columns(resolved, use)
             files = native_files(access, resolved, columns, use.conditions)
         types: dict[str, pa.DataType] = {name: resolved.columns[name].type for name in columns}
-        found = None if files is None else native_query(connection, self._footers, files, types, view)
+        found = None if files is None else native_query(connection, self._known.footers, files, types, view)
         if files is None or found is None:
             return None
         views = MergedRead(files.files, found.numbers, pa.schema(types)).views() if files.merged else {}
@@ -186,9 +194,13 @@ class Tables:
             found = self._resolved(statement, named)
             if found is None:
                 return None
-            access, _, resolved = found
-            plan = planned_scan(access, resolved, _columns(resolved, use), use.conditions)
-            return estimated_rows(plan, sum(1 for _ in resolved.table.visible_columns()))
+            access, full, resolved = found
+
+            def estimate() -> int:
+                plan = planned_scan(access, resolved, _columns(resolved, use), use.conditions)
+                return estimated_rows(plan, sum(1 for _ in resolved.table.visible_columns()))
+
+            return self._known.estimates.of((full, named.version, named.owner, use.conditions), estimate)
 
     def _resolved(
         self, statement: Statement, named: NamedTable

@@ -204,6 +204,23 @@ QUERIES = (
     "SELECT id, explode_outer(a) AS el FROM mem.s.n ORDER BY id, el",
     "SELECT id, r.x AS x FROM mem.s.n LATERAL VIEW explode_outer(l) q AS r ORDER BY id",
     "SELECT el, count(*) AS c FROM mem.s.t LATERAL VIEW explode(split('a,b', ',')) x AS el GROUP BY el ORDER BY el",
+    "SELECT id, explode(m) AS (kk, vv), k FROM mem.s.n ORDER BY id",
+    "SELECT id, posexplode(a) AS (p, el) FROM mem.s.n ORDER BY id, p",
+    "SELECT t.id, u.r, v.x1, w.c, y.q FROM mem.s.n t LEFT JOIN LATERAL (SELECT explode(t.a) AS r) AS u ON TRUE "
+    "LEFT JOIN LATERAL (SELECT inline(t.l) AS (x1)) AS v ON TRUE, "
+    "LATERAL (SELECT count(*) AS c FROM mem.s.t b WHERE b.id <= t.id) AS w "
+    "LEFT JOIN LATERAL (SELECT x.id AS q FROM mem.s.n x WHERE x.id = t.id - 1 AND t.id > 2) AS y ON TRUE "
+    "ORDER BY t.id, u.r, v.x1",
+    "SELECT x, u.y FROM VALUES (1, array('a', 'b')), (2, array()), (NULL, NULL) AS t(x, l), "
+    "LATERAL (SELECT explode(t.l)) AS u(y) ORDER BY y",
+    "SELECT sum(x) AS s, max(x) AS m FROM VALUES (1.5), (NULL), (2.25), (NULL) AS t(x)",
+    "SELECT yes, listagg(s, '/') WITHIN GROUP (ORDER BY Big DESC) AS l, max(any_value) AS a FROM "
+    "(SELECT yes, s, Big, 7 AS any_value FROM mem.s.t) GROUP BY yes ORDER BY yes",
+    "SELECT yes, any_value(7 * Big DIV Big) AS a, any_value(CASE WHEN Big = 2 THEN 'x' END, true) AS b FROM mem.s.t "
+    "GROUP BY yes ORDER BY yes",
+    "SELECT Big, sum(n) OVER w AS s, count(*) OVER W AS c, max(id) OVER v AS m FROM mem.s.t "
+    "WINDOW w AS (PARTITION BY yes ORDER BY Big ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), v AS (PARTITION BY n) "
+    "ORDER BY Big",
     "SELECT f, count(*) AS c, sum(id) AS s FROM mem.s.z GROUP BY f ORDER BY f",
     "SELECT g, count(*) AS c FROM mem.s.z WHERE id = 7 GROUP BY g",
     "SELECT f * 2 AS x, max(id) AS m, count(*) AS c FROM mem.s.z GROUP BY f * 2 HAVING f * 2 < 9 ORDER BY x",

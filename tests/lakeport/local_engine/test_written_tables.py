@@ -50,6 +50,15 @@ def test_a_table_has_the_rows_of_its_query(session: LocalSession) -> None:
     assert "parquet" in str(table.storage.input_format)
 
 
+def test_a_table_of_a_query_has_buckets(session: LocalSession) -> None:
+    clauses = "CLUSTERED BY (id) SORTED BY (n) INTO 2 BUCKETS"
+    session.sql(f"CREATE TABLE hive.s.b USING orc {clauses} AS {_QUERY}")
+    [(text,)] = session.sql("SHOW CREATE TABLE hive.s.b").fetchall()
+    assert "PARTITIONED BY (sorted_bucket(id, 2, n))\n" in str(text)
+    found = session.sql("SELECT id FROM hive.s.b WHERE id = 2").fetchall()
+    assert found == [(2,)]
+
+
 def test_a_query_that_fails_leaves_no_table(session: LocalSession) -> None:
     with pytest.raises(ConnectorError, match="division by zero"):
         session.sql("CREATE TABLE hive.s.u AS SELECT id / 0 AS x FROM hive.s.t")

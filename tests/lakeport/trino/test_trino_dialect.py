@@ -50,6 +50,13 @@ QUERIES: list[tuple[str, list[tuple[object, ...]]]] = [
     ("SELECT d, x, i FROM mem.s.t CROSS JOIN UNNEST(tags) WITH ORDINALITY AS u(x, i) ORDER BY i",
      [(1.0, "a", 1), (1.0, "b", 2)]),
     ("SELECT k, v FROM UNNEST(map(ARRAY['a', 'b'], ARRAY[1, 2])) AS t(k, v) ORDER BY k", [("a", 1), ("b", 2)]),
+    ("SELECT k, v, i FROM UNNEST(map(ARRAY['a', 'b'], ARRAY[1, 2])) WITH ORDINALITY AS t(k, v, i) ORDER BY i",
+     [("a", 1, 1), ("b", 2, 2)]),
+    ("SELECT x, k, v, y, i FROM UNNEST(ARRAY[1, 2, 3], map(ARRAY['a'], ARRAY[true]), ARRAY[DATE '2024-02-29']) "
+     "WITH ORDINALITY AS t(x, k, v, y, i) ORDER BY i",
+     [(1, "a", True, DAY, 1), (2, None, None, None, 2), (3, None, None, None, 3)]),
+    ("SELECT d, x, y FROM mem.s.t LEFT JOIN UNNEST(tags, ARRAY[CAST(d AS integer)]) AS u(x, y) ON TRUE ORDER BY d, x",
+     [(1.0, "a", 1), (1.0, "b", None), (2.0, None, 2), (3.0, None, 3)]),
     ("SELECT greatest(1, NULL), least(2, 1), greatest(3, 4)", [(None, 1, 4)]),
     ("SELECT coalesce(NULL, 2), nullif(1, 1), if(1 > 2, 'a', 'b')", [(2, None, "b")]),
     ("SELECT CAST(2.5e0 AS bigint), CAST(-2.5e0 AS bigint), CAST(1.5 AS integer)", [(3, -3, 2)]),
