@@ -156,6 +156,13 @@ def test_a_comment_before_a_query_with_names(session: LocalSession) -> None:
             NotSupportedError,
             "behind a RIGHT or FULL JOIN",
         ),
+        ("SELECT a.* FROM mem.s.t a JOIN mem.s.t b USING (id)", NotSupportedError, "a star beside USING"),
+        ("SELECT * FROM mem.s.t a LEFT SEMI JOIN mem.s.t b USING (s)", NotSupportedError, "a star beside USING"),
+        (
+            "SELECT x.* FROM (SELECT * FROM mem.s.t a JOIN mem.s.t b ON a.id = b.id) x",
+            NotSupportedError,
+            "two of its columns have one name",
+        ),
         ("SELECT id FROM mem.s.t WHERE id IS TRUE", NotSupportedError, "a condition that is integer"),
         (f"SELECT 1{'0' * 38} AS x", NotSupportedError, "a number of 39 digits"),
         ("SELECT coalesce() FROM mem.s.t", InvalidArgumentError, "an argument of Coalesce is missing"),
