@@ -6,6 +6,7 @@ so they are run against Hive 3.1 and 4.x. CONNECTOR_TEST_METASTORE_RELEASE says 
 
 from __future__ import annotations
 
+import getpass
 import os
 import shutil
 import socket
@@ -13,7 +14,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from uuid import uuid4
@@ -30,11 +31,15 @@ _START_SECONDS = 180
 
 @dataclass(frozen=True, slots=True)
 class HiveMetastoreServer:
-    """A running metastore; ``pid`` is ``None`` for one that somebody else started, ``release`` its version."""
+    """A running metastore; ``pid`` is ``None`` for one that somebody else started, ``release`` its version.
+
+    ``log`` has a line for each call with its user; ``None`` where Hive's own settings of logs were not used.
+    """
 
     port: int
     pid: int | None
     release: str = "2.3.10"
+    log: Path | None = None
 
     @property
     def uri(self) -> str:
@@ -73,7 +78,7 @@ def running_metastore(folder: Path, heap: str = "512m") -> Iterator[HiveMetastor
     warehouse.mkdir(parents=True)
     command = [f"-Xmx{heap}" if part.startswith("-Xmx") else part for part in _command(folder, warehouse, port)]
     with running_server(command, folder, port) as server:
-        yield server
+        yield replace(server, log=folder / getpass.getuser() / "hive.log")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""``allow-all`` and ``read-only``, as Trino's access controls of these names."""
+"""``allow-all``, ``read-only`` and what there is without either, as Trino's access controls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.security import Identity, Principal, Privilege, SystemAccessControl
 
-__all__ = ["AllowAllAccessControl", "ReadOnlyAccessControl"]
+__all__ = ["AllowAllAccessControl", "DefaultAccessControl", "ReadOnlyAccessControl"]
 
 
 class ReadOnlyAccessControl(SystemAccessControl):
@@ -70,11 +70,8 @@ class ReadOnlyAccessControl(SystemAccessControl):
         return
 
 
-class AllowAllAccessControl(ReadOnlyAccessControl):
-    """Everyone may do everything; what a session has without an access control."""
-
-    def check_can_impersonate_user(self, identity: Identity, user: str) -> None:
-        return
+class DefaultAccessControl(ReadOnlyAccessControl):
+    """Everyone may do everything but become another user; what a session has without an access control."""
 
     def check_can_kill_query_owned_by(self, identity: Identity, owner: str) -> None:
         return
@@ -144,4 +141,11 @@ class AllowAllAccessControl(ReadOnlyAccessControl):
     def check_can_revoke_roles(
         self, identity: Identity, catalog: str, roles: Collection[str], grantees: Collection[Principal]
     ) -> None:
+        return
+
+
+class AllowAllAccessControl(DefaultAccessControl):
+    """Everyone may do everything."""
+
+    def check_can_impersonate_user(self, identity: Identity, user: str) -> None:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from catalog.access_control.built_in import AllowAllAccessControl
+from catalog.access_control.built_in import AllowAllAccessControl, DefaultAccessControl
 from catalog.access_control.credential_file import FileCredentials
 from catalog.access_control.group_file import NoGroups
 from catalog.metastore.process_user import process_user
@@ -24,15 +24,15 @@ class Security:
         credentials: Knows what users reach storage with; ``None`` knows nothing.
     """
 
-    access_control: SystemAccessControl = field(default_factory=AllowAllAccessControl)
+    access_control: SystemAccessControl = field(default_factory=DefaultAccessControl)
     groups: GroupProvider = field(default_factory=NoGroups)
     own: Identity | None = None
     credentials: FileCredentials | None = field(default=None, repr=False)
 
     @property
     def is_open(self) -> bool:
-        """Whether everyone may do everything."""
-        return type(self.access_control) is AllowAllAccessControl
+        """Whether everyone may do everything in the catalogs."""
+        return type(self.access_control) in (AllowAllAccessControl, DefaultAccessControl)
 
     @property
     def own_user(self) -> str:

@@ -9,7 +9,7 @@ from catalog.guard.policy import TablePolicy
 from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.names import SchemaTableName
 
-__all__ = ["GuardedSplit", "GuardedTable"]
+__all__ = ["GuardedSplit", "GuardedTable", "seen_part"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ class GuardedTable(TableHandle):
         """All rows, columns and values of the table are shown."""
         return self.policy is None and not self.hidden
 
+    @property
+    def shows_files(self) -> bool:
+        """The names of its files may be known: they have values of partition keys, and hashes of bucketed columns."""
+        return self.is_whole and not self.unreadable
+
     def of(self, table: TableHandle) -> GuardedTable:
         """The same with another handle of the connector."""
         return replace(self, table=table)
@@ -51,7 +56,7 @@ class GuardedTable(TableHandle):
 
 @dataclass(frozen=True, slots=True)
 class GuardedSplit(Split):
-    """A split whose rows are filtered or masked: no one but the guard may read its file."""
+    """A split of a table that is shown in part: no one but the guard may read its file, or know its name."""
 
     split: Split
 
@@ -65,3 +70,10 @@ class GuardedSplit(Split):
     @property
     def native_file(self) -> NativeFile | None:
         return None
+
+
+def seen_part(table: TableHandle) -> object:
+    """Which part of a table an identity sees, as plain data, whatever the snapshot; ``None`` for all of it."""
+    if not isinstance(table, GuardedTable) or table.shows_files:
+        return None
+    return (tuple(sorted(table.hidden)), tuple(sorted(table.unreadable)), table.policy)

@@ -41,7 +41,11 @@ __all__ = ["READING"]
 
 class _Redirection(GuardedMetadata):
     def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
-        # What it is redirected to is asked for a handle, and checked then.
+        try:
+            self.checks.visible(session.identity, name)
+        except AccessDeniedError:
+            # Its handle is asked for next, and denied; what this finds on the way may say where the table lies.
+            return None
         return cast(SupportsTableRedirection, self.metadata).redirect_table(session, name)
 
 

@@ -36,7 +36,8 @@ class GuardedPageSourceProvider(PageSourceProvider[TableHandle, Split]):
         if not isinstance(table, GuardedTable):
             raise InternalError(f"a guarded catalog is read by a handle of {type(table).__name__}")
         if table.policy is None:
-            return self.provider.create_page_source(session, split, table.table, columns, dynamic_filter)
+            own = split.split if isinstance(split, GuardedSplit) else split
+            return self.provider.create_page_source(session, own, table.table, columns, dynamic_filter)
         if not isinstance(split, GuardedSplit):
             raise InternalError("rows are filtered or masked, and a split does not say so")
         read = table.read_columns(columns)

@@ -49,19 +49,21 @@ class GuardedSplitManager(SplitManager[TableHandle, Split]):
             dynamic_filter = dynamic_filter.keep(lambda column: column.name not in policy.masked)
         read = guarded.read_columns(columns)
         source = self.manager.get_splits(transaction, session, guarded.table, read, dynamic_filter)
-        return source if policy is None else _GuardedSplits(source)
+        return source if guarded.shows_files else _GuardedSplits(source, is_confidential=policy is not None)
 
 
 class _GuardedSplits(SplitSource[Split]):
-    def __init__(self, source: SplitSource) -> None:
+    def __init__(self, source: SplitSource, *, is_confidential: bool) -> None:
         self._source = source
+        self._is_confidential = is_confidential
 
     def __iter__(self) -> Iterator[Sequence[Split]]:
         for batch in self._source:
             yield [GuardedSplit(split) for split in batch]
 
     def summary(self) -> ScanSummary:
-        return ScanSummary(self._source.summary().snapshot, notes=(_NOTE,), is_confidential=True)
+        found = self._source.summary()
+        return ScanSummary(found.snapshot, notes=(_NOTE,), is_confidential=True) if self._is_confidential else found
 
     def close(self) -> None:
         self._source.close()

@@ -9,10 +9,12 @@ from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from catalog.access_control.security import Security
 from connector_spi.errors import ExternalError, NotSupportedError
 from lakeport.error_codes import SERVER_DOES_NOT_START, SERVER_WITHOUT_AUTHENTICATION
-from lakeport.server.access import Access
-from lakeport.server.web_tokens import jwt_users
+from lakeport.server.authentication.access import Access
+from lakeport.server.authentication.impersonation import ImpersonationProxy
+from lakeport.server.authentication.web_tokens import jwt_users
 from lakeport.spark.bridge.compiled.java_classes import PACKAGE, findable
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.jvm import Jvm
@@ -47,13 +49,14 @@ class ConnectServer:
         session: The ``ServedSession`` that the sessions of clients are made from.
         host: The address that it was told to listen on.
         access: What clients have to show.
+        security: Knows who may act as whom.
 
     Raises:
         NotSupportedError: Spark was told another address.
         ExternalError: It does not start, for instance since the port is taken.
     """
 
-    def __init__(self, jvm: Jvm, session: JavaObject, host: str, access: Access) -> None:
+    def __init__(self, jvm: Jvm, session: JavaObject, host: str, access: Access, security: Security) -> None:
         self._host = host
         self._has_token = access.has_authentication
         met = jvm.context.getConf().get(_ADDRESS, None)
@@ -66,7 +69,7 @@ class ConnectServer:
             self._service = jvm.scala_object(_SERVICE)
             self._service.sessionManager().initializeBaseSession(session.supplier())
             with findable(jvm, _USER_CLASS) as user_class, _authenticated(jvm, access.connect_token):
-                _use_tokens(jvm, user_class, access)
+                _use_tokens(jvm, user_class, access, ImpersonationProxy(jvm, security))
                 self._service.start(jvm.context._jsc.sc())
         except (Py4JError, PySparkException) as error:
             raise ExternalError(
@@ -93,11 +96,11 @@ class ConnectServer:
         self._service.stop(self._jvm.none, self._jvm.none)
 
 
-def _use_tokens(jvm: Jvm, user_class: JavaObject, access: Access) -> None:
+def _use_tokens(jvm: Jvm, user_class: JavaObject, access: Access, others: ImpersonationProxy) -> None:
     given = None if access.user_tokens is None else jvm.string_map(access.user_tokens.items())
     users = None if access.jwt is None else jwt_users(jvm, access.jwt)
     [use] = [one for one in jvm.items(user_class.getMethods()) if one.getName() == "use"]
-    use.invoke(None, jvm.array("java.lang.Object", [given, users]))
+    use.invoke(None, jvm.array("java.lang.Object", [given, users, others]))
 
 
 @contextmanager

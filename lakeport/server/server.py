@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from catalog.registry import CatalogRegistry
 from connector_spi.optional.event_listener import EventListener
-from lakeport.server.access import Access, check_settings
+from connector_spi.security import Identity
 from lakeport.server.addresses import LOOPBACK, address_to_listen_on, check_environment, is_loopback
+from lakeport.server.authentication.access import Access, check_settings
+from lakeport.server.authentication.kerberos import kerberos_settings
 from lakeport.server.connect_server import ConnectServer, connect_settings
-from lakeport.server.grant_statements import accept_grant_statements
-from lakeport.server.kerberos import kerberos_settings
+from lakeport.server.hive_answers import HiveAnswers
 from lakeport.server.metrics import MetricsServer, QueryMetrics
 from lakeport.server.queries.history import QueryHistory
 from lakeport.server.queries.notifier import QueryNotifier
@@ -21,17 +22,20 @@ from lakeport.server.queries.operations import QueryOperations
 from lakeport.server.queries.system_catalog import CATALOG, SystemConnector
 from lakeport.server.restriction import RESTRICTED_SETTINGS, restrict
 from lakeport.server.served_session import served_session
+from lakeport.server.spark_support import needed_of_spark
 from lakeport.server.thrift_server import ThriftServer
 from lakeport.session import Session
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.options import SparkOptions
 from lakeport.spark.catalog.install import jvm_of
+from lakeport.spark.grant_statements import GrantParsers
 from lakeport.spark.statements import observe_scans
 
 __all__ = ["Server", "ServerOptions"]
 
 _REFUSAL = "this server stops and takes no more statements; connect again when it has started anew"
 _POLL_SECONDS = 0.1
+_NO_CLIENT = "anonymous"
 _SETTINGS = {"spark.sql.thriftServer.catalogMetadata.enabled": "true", "spark.ui.enabled": "false"}
 """Spark answers JDBC about catalogs and schemas, and has no web pages, which other machines could reach."""
 
@@ -96,11 +100,15 @@ class Server:
                 ours |= RESTRICTED_SETTINGS
             if access.kerberos is not None:
                 ours |= kerberos_settings(spark.settings)
+            # What is asked for no client is not asked as the user of the process, who may see all.
+            catalogs.security = replace(catalogs.security, own=Identity(_NO_CLIENT))
             session = Session(catalogs, options=replace(spark, settings={**spark.settings, **ours}))
             stack.callback(session.close)
             jvm = jvm_of(session.spark)
             self._served = served_session(jvm, session.spark, catalogs)
-            accept_grant_statements(jvm, self._served, catalogs)
+            with needed_of_spark(jvm, "parsers"):
+                reword = HiveAnswers(jvm, catalogs).reworded
+                self._served.extensions().injectParser(GrantParsers(jvm, catalogs, reword).java)
             self._queries = self._list_queries(jvm, catalogs, stack)
             thrift = ThriftServer(
                 jvm, self._served, host=host, port=options.thrift_port, access=access, registry=catalogs
@@ -112,7 +120,7 @@ class Server:
             if options.restricted:
                 restrict(self._served)
             else:
-                connect = ConnectServer(jvm, self._served, connect_host, access)
+                connect = ConnectServer(jvm, self._served, connect_host, access, catalogs.security)
                 stack.callback(connect.stop)
                 self._servers = (thrift, connect)
                 addresses["Spark Connect"] = connect.address

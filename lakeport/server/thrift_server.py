@@ -13,10 +13,11 @@ from pyspark.errors import PySparkException
 from catalog.registry import CatalogRegistry
 from connector_spi.errors import ExternalError, NotSupportedError
 from lakeport.error_codes import SERVER_DOES_NOT_START
-from lakeport.server.access import Access, KeyStore
+from lakeport.server.authentication.access import Access, KeyStore
+from lakeport.server.authentication.impersonation import impersonation_settings, open_sessions_as_users
+from lakeport.server.authentication.ldap_directory import LdapDirectory, LdapSettings
+from lakeport.server.authentication.web_tokens import jwt_users
 from lakeport.server.jdbc.operations import answer_metadata_calls
-from lakeport.server.ldap_directory import LdapDirectory, LdapSettings
-from lakeport.server.web_tokens import jwt_users
 from lakeport.spark.bridge.compiled.java_classes import define_class
 from lakeport.spark.bridge.errors import first_cause
 from lakeport.spark.bridge.jvm import Jvm
@@ -67,6 +68,7 @@ class ThriftServer:
             ) from error
         try:
             answer_metadata_calls(jvm, self.session_manager, registry)
+            open_sessions_as_users(jvm, registry.security, authenticates=access.authenticates_jdbc)
         except NotSupportedError:
             self.stop()
             raise
@@ -131,8 +133,7 @@ def _configure(jvm: Jvm, session: JavaObject, address: Mapping[str, str]) -> Non
     settings = {
         **address,
         "hive.server2.transport.mode": "binary",
-        # A client is the user whose password it has, and no one else.
-        "hive.server2.allow.user.substitution": "false",
+        **impersonation_settings(jvm),
         "hive.server2.enable.doAs": "false",
         # One session for all clients would be this one.
         "spark.sql.hive.thriftServer.singleSession": "false",

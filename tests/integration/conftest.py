@@ -81,6 +81,12 @@ def clients_python(dbt_python: Path, tmp_path_factory: pytest.TempPathFactory) -
     return _environment(tmp_path_factory.mktemp("clients"), str(below), _packages("server.md"))
 
 
+@pytest.fixture(scope="session")
+def connect_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with the client of Spark Connect that has no Java, and nothing of ours beside it."""
+    return _environment(tmp_path_factory.mktemp("connect"), None, ["pyspark-client>=4.1"])
+
+
 def _packages(page: str) -> list[str]:
     """What a page has its readers install in an environment of its own."""
     text = (PROJECT / "docs" / page).read_text("utf-8")
@@ -88,12 +94,13 @@ def _packages(page: str) -> list[str]:
     return re.findall(r'"(.*?)"', wanted)
 
 
-def _environment(folder: Path, below: str, packages: list[str]) -> Path:
-    """An environment with packages; after them come those of another folder."""
+def _environment(folder: Path, below: str | None, packages: list[str]) -> Path:
+    """An environment with packages; after them come those of another folder, where one is given."""
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     found = folder / "bin" / "python"
     [own] = folder.glob("lib/python*/site-packages")
-    (own / "below.pth").write_text(f"import site; site.addsitedir({below!r})\n", "utf-8")
+    if below is not None:
+        (own / "below.pth").write_text(f"import site; site.addsitedir({below!r})\n", "utf-8")
     command = [str(found), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     skip_or_fail(f"no {packages[0]}: {done.stderr[-2000:]}" if done.returncode else None)

@@ -1,4 +1,4 @@
-"""Clients that people have, at a server with passwords: beeline, PyHive, impyla, SQLAlchemy, pandas, dbt."""
+"""Clients that people have, at a server with passwords: beeline, PyHive, impyla, SQLAlchemy, dbt, pyspark-client."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.beeline import beeline
+from tests.lakeport.server.authentication.test_password_file import SHA1
 from tests.lakeport.server.clients import RunningServer, running_server
-from tests.lakeport.server.test_password_file import SHA1
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -37,8 +37,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 def _run(python: Path, program: str, *arguments: str) -> list[object]:
     """What a program prints last, as JSON; with no Java in reach."""
     given = {"HOME": str(python.parent), "PATH": "/nowhere", "LANG": "C.UTF-8"}
+    # A file: pyspark-client takes a program without one for its own doctests.
+    file = python.parent / "program.py"
+    file.write_text(program, "utf-8")
     done = subprocess.run(
-        [str(python), "-c", program, *arguments], env=given, capture_output=True, text=True, timeout=200, check=False
+        [str(python), str(file), *arguments], env=given, capture_output=True, text=True, timeout=200, check=False
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     found: list[object] = json.loads(done.stdout.splitlines()[-1])
@@ -135,6 +138,73 @@ def test_sqlalchemy_and_pandas(server: RunningServer, clients_python: Path) -> N
     assert isinstance(schemas, list)
     assert {"sales", "default"} <= {*schemas}
     assert others == [True, [["s", "VARCHAR"], ["d", "FLOAT"], ["id", "INTEGER"]], [[2]]]
+
+
+SUPERSET = """
+import json, sys
+import sqlalchemy
+url = f"hive://alice:password@127.0.0.1:{sys.argv[1]}/sales"
+configuration = {"set:hiveconf:spark.sql.lakeport.hiveAnswers": "true"}
+engine = sqlalchemy.create_engine(url, connect_args={"auth": "CUSTOM", "configuration": configuration})
+about = sqlalchemy.inspect(engine)
+found = [about.get_schema_names(), about.get_table_names("sales"), about.get_view_names("sales")]
+found.append([about.has_table("labels", "sales"), about.has_table("lables", "sales")])
+found.append([one["name"] for one in about.get_columns("labels", "sales")])
+found.append([about.get_indexes("labels", "sales"), about.get_pk_constraint("labels", "sales")])
+cursor = engine.raw_connection().cursor()
+texts = ["SHOW VIEWS IN `sales`", "SHOW FUNCTIONS", "EXPLAIN SELECT * FROM labels"]
+for text in [*texts, "SELECT * FROM `sales`.`labels` LIMIT 2"]:
+    cursor.execute(text)
+    cursor.poll(), cursor.fetch_logs()
+    found.append([[column[0] for column in cursor.description], len(cursor.fetchall())])
+print(json.dumps(found))
+"""
+
+
+def test_what_superset_asks(server: RunningServer, clients_python: Path) -> None:
+    """The calls of its engine specs ``hive`` and ``spark``, through SQLAlchemy."""
+    found = _run(clients_python, SUPERSET, _port(server))
+    schemas, tables, _, exist, columns, keys, views, functions, plan, rows = found
+    assert isinstance(schemas, list)
+    assert isinstance(tables, list)
+    assert isinstance(functions, list)
+    assert {"sales", "default"} <= {*schemas}
+    assert {"labels", "notes", "products"} <= {*tables}
+    partition = {"name": "partition", "column_names": ["id"], "unique": False}
+    assert (exist, columns, keys) == ([True, False], ["s", "d", "id"], [[partition], []])
+    assert (views, plan, rows) == ([["tab_name"], 0], [["plan"], 1], [["s", "d", "id"], 2])
+    assert functions[1] > 100
+
+
+CONNECT = """
+import importlib.metadata, json, os, shutil, sys
+import pyspark
+from pyspark.sql import SparkSession
+session = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+session.sql("USE hive.sales")
+found = [[list(row) for row in session.sql(sys.argv[2]).collect()]]
+found.append([row["tableName"] for row in session.sql("SHOW TABLES").collect()])
+session.sql("CREATE TABLE made (id INT, s STRING)")
+session.sql("INSERT INTO made SELECT id, s FROM labels WHERE id < 3")
+session.createDataFrame([(3, "three")], "id INT, s STRING").writeTo("made").append()
+found.append(session.table("made").orderBy("id").toPandas().values.tolist())
+session.sql("DROP TABLE made")
+client = importlib.metadata.distribution("pyspark-client").locate_file("pyspark")
+found += [os.path.exists(client / "jars") or shutil.which("java") is not None, str(client) in pyspark.__file__]
+session.stop()
+print(json.dumps(found))
+"""
+
+
+def test_pyspark_client(server: RunningServer, connect_python: Path) -> None:
+    """The package of Spark's that has no Java in it."""
+    url = f"{server.connect_url}/;user_id=alice;token={_TOKEN}"
+    rows, tables, made, java, is_client = _run(connect_python, CONNECT, url, _QUERY)
+    assert isinstance(tables, list)
+    assert rows == _LABELS
+    assert {"labels", "notes"} <= {*tables}
+    assert made == [*_LABELS, [3, "three"]]
+    assert (java, is_client) == (False, True)
 
 
 def test_dbt(server: RunningServer, clients_python: Path, tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ from lakeport.spark.bridge.options import SparkOptions
 from lakeport.transactions.session_properties import PREFIX
 
 if TYPE_CHECKING:
-    from lakeport.server.access import Access
-    from lakeport.server.kerberos import KerberosSettings
-    from lakeport.server.ldap_directory import LdapSettings
-    from lakeport.server.password_file import PasswordFile
+    from lakeport.server.authentication.access import Access
+    from lakeport.server.authentication.kerberos import KerberosSettings
+    from lakeport.server.authentication.ldap_directory import LdapSettings
+    from lakeport.server.authentication.password_file import PasswordFile
 
 __all__ = ["add_server_command"]
 
@@ -109,8 +109,15 @@ def _add_access_options(command: argparse.ArgumentParser) -> None:
 
 
 def _access(arguments: argparse.Namespace) -> Access:
-    from lakeport.server.access import CONNECT_TOKEN, KEY_STORE_PASSWORD, Access, KeyStore, secret, user_tokens
-    from lakeport.server.web_tokens import jwt_settings
+    from lakeport.server.authentication.access import (
+        CONNECT_TOKEN,
+        KEY_STORE_PASSWORD,
+        Access,
+        KeyStore,
+        secret,
+        user_tokens,
+    )
+    from lakeport.server.authentication.web_tokens import jwt_settings
 
     store = None
     if arguments.keystore is not None:
@@ -133,7 +140,7 @@ def _access(arguments: argparse.Namespace) -> Access:
 
 
 def _kerberos(arguments: argparse.Namespace) -> KerberosSettings | None:
-    from lakeport.server.kerberos import KerberosSettings
+    from lakeport.server.authentication.kerberos import KerberosSettings
 
     principal, keytab = arguments.kerberos_principal, arguments.kerberos_keytab
     if (principal is None) != (keytab is None):
@@ -142,8 +149,8 @@ def _kerberos(arguments: argparse.Namespace) -> KerberosSettings | None:
 
 
 def _passwords(arguments: argparse.Namespace) -> PasswordFile | LdapSettings | None:
-    from lakeport.server.password_file import PasswordFile
-    from lakeport.server.passwords import configured_passwords
+    from lakeport.server.authentication.password_file import PasswordFile
+    from lakeport.server.authentication.passwords import configured_passwords
 
     if arguments.password_file is not None and arguments.password_authenticator is not None:
         raise InvalidArgumentError("expected one of --password-file and --password-authenticator")

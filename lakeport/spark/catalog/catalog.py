@@ -34,11 +34,12 @@ from lakeport.spark.catalog.loading import (
     table_version,
 )
 from lakeport.spark.catalog.owners import OwnersCatalog, OwnersNames
-from lakeport.spark.catalog.procedures import GRANTS, ProcedureProxy, grants_procedure
+from lakeport.spark.catalog.procedures import ProcedureProxy, grants_procedure
 from lakeport.spark.catalog.replaced_table import stage_replacement
 from lakeport.spark.catalog.staged_table import StagedTableProxy, stage_table
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import STATEMENT_PROPERTY, statement_of_thread
+from lakeport.sql.grants.call import GRANTS
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess, Statement
 
@@ -385,4 +386,5 @@ class CatalogProxy(Proxy):
         )
 
     def _identity(self) -> object:
-        return ("catalog", self.name())
+        # Another session of this Spark may have other catalogs, and Spark shares what it caches by name.
+        return ("catalog", self.name(), id(self._registry))

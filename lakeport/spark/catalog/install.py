@@ -26,6 +26,7 @@ from lakeport.spark.bridge.versions import check_version
 from lakeport.spark.catalog.catalog import CatalogProxy
 from lakeport.spark.catalog.catalog_class import NamedCatalogs, register_configured
 from lakeport.spark.catalog_map import catalog_map, keep_catalogs
+from lakeport.spark.grant_statements import grant_parsers
 from lakeport.spark.streaming.batch_ends import observe_session
 from lakeport.spark.tasks.interpreter import task_python
 
@@ -58,6 +59,7 @@ class Installation:
         self._registry = registry
         register_configured(spark.conf.getAll, registry)
         self._named = NamedCatalogs(self.jvm, registry)
+        self._parsers = grant_parsers(self.jvm, registry)
         # Each session has its own catalog manager. Sessions that are gone need no updates.
         self._catalogs: WeakKeyDictionary[SparkSession, JavaObject] = WeakKeyDictionary()
         self._add(spark)
@@ -69,6 +71,8 @@ class Installation:
         for spark in list(self._catalogs):
             for name in self._registry.names():
                 self._take(spark, name)
+            if self._parsers is not None:
+                self._parsers.take_from(spark._jsparkSession)
             spark.__dict__.pop("newSession", None)
         # The registry may outlive this, and notify about other catalogs.
         self._catalogs.clear()
@@ -79,6 +83,8 @@ class Installation:
         keep_catalogs(self.jvm, self._registry, catalogs)
         for name in self._registry.names():
             self._put(spark, name)
+        if self._parsers is not None:
+            self._parsers.put_into(spark._jsparkSession)
         self._hook(spark)
 
     def _hook(self, spark: SparkSession) -> None:

@@ -22,14 +22,12 @@ from lakeport.spark.bridge.jvm import CATALOG, READ, Jvm
 from lakeport.spark.bridge.proxies import Proxy
 from lakeport.spark.bridge.rows import internal_row, python_value
 from lakeport.spark.bridge.types import spark_schema_json, spark_type_json
+from lakeport.sql.grants.call import GRANTS
 from lakeport.sql.grants.request import grant_request
 from lakeport.sql.grants.running import run_grant
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["GRANTS", "LocalRowsProxy", "ProcedureProxy", "grant_call", "grants_procedure"]
-
-GRANTS = ("system", "lakeport_grants")
-"""The name of the procedure for statements about privileges."""
+__all__ = ["LocalRowsProxy", "ProcedureProxy", "grants_procedure"]
 
 _INTERNAL_ROW = "org.apache.spark.sql.catalyst.InternalRow"
 
@@ -106,20 +104,6 @@ def grants_procedure(access: CatalogAccess) -> Procedure:
         function=run,
         checks_access=True,
     )
-
-
-def grant_call(catalog: str, text: str, current: tuple[str, str]) -> str:
-    """The call that runs a statement about privileges.
-
-    Args:
-        catalog: Whose privileges.
-        text: The statement.
-        current: Catalog and schema of names that say none.
-    """
-    # What a backslash in a literal means is a setting of Spark.
-    encoded = json.dumps([text, *current]).encode().hex()
-    quoted = catalog.replace("`", "``")
-    return f"CALL `{quoted}`.{'.'.join(GRANTS)}('{encoded}')"
 
 
 class LocalRowsProxy(Proxy):

@@ -15,7 +15,7 @@ from connector_spi.schema import ColumnMetadata
 from connector_spi.system_tables import SystemTable
 from lakeport.spark.bridge.jvm import CATALOG, READ, Jvm
 from lakeport.spark.bridge.plan_words.reading import read_predicates
-from lakeport.spark.bridge.proxies import Proxy
+from lakeport.spark.bridge.proxies import Proxy, digest
 from lakeport.spark.bridge.python_tasks import TaskRows, arrow_partitions, arrow_reader_factory
 from lakeport.spark.bridge.types import arrow_schema, spark_schema_json, task_schema
 from lakeport.spark.bridge.versions import rows_need_a_column, v2_columns
@@ -47,6 +47,11 @@ class SystemTableProxy(Proxy):
     def name(self) -> str:
         """The full name."""
         return str(self._name)
+
+    def id(self) -> str:
+        """Who asks, since such tables show each user what is theirs; see ``TableProxy.id``."""
+        who = self._access.session.identity
+        return digest((who.user, who.groups, who.roles, who.catalog_role, who.for_others))
 
     def schema(self) -> JavaObject:
         """The columns as a struct."""

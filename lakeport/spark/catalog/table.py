@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
+from catalog.guard.handles import seen_part
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.optional.streaming import SupportsStreaming, SupportsStreamingInsert
@@ -18,7 +19,7 @@ from lakeport.arrow.write.merging import row_id_columns
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
-from lakeport.spark.bridge.proxies import CALLED_IN_WORDS
+from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, digest
 from lakeport.spark.bridge.session_settings import FileSettings, file_settings
 from lakeport.spark.bridge.versions import v2_columns
 from lakeport.spark.catalog.metadata_columns import known_metadata_columns, metadata_columns
@@ -32,7 +33,7 @@ from lakeport.spark.transforms import known_transforms, table_transforms
 from lakeport.spark.write.changed_table import ChangedTable
 from lakeport.spark.write.distribution import insert_layout
 from lakeport.spark.write.insert import SparkInsert
-from lakeport.spark.write.write_builder import WriteBuilderProxy, WriteStarts
+from lakeport.spark.write.write_builder import AskedRows, WriteBuilderProxy, WriteStarts
 
 __all__ = ["TableProxy", "table_abilities"]
 
@@ -62,9 +63,13 @@ class TableProxy(ChangedTable):
         """The full name."""
         return str(self._table.name)
 
-    def id(self) -> None:
-        """Tables have no identity but their name."""
-        return
+    def id(self) -> str | None:
+        """Which part of the table is seen; ``None`` for all of it.
+
+        Spark takes a table of ``CACHE TABLE`` for any other of the same name and id, whoever asks.
+        """
+        part = seen_part(self._table.plan.table)
+        return None if part is None else digest(part)
 
     def version(self) -> None:
         """Spark compares versions to refresh a table that it loaded before; ours keep the snapshot they have."""
@@ -107,9 +112,11 @@ class TableProxy(ChangedTable):
         return self._scan_builder(given_options(options, _TIME_TRAVEL_OPTIONS), None)
 
     def _called_in_words(self, name: str, words: str) -> object:
-        if name != "newScanBuilder":
+        if name not in ("newScanBuilder", "newWriteBuilder"):
             return super()._called_in_words(name, words)
         asked = json.loads(words)
+        if name == "newWriteBuilder":
+            return self._write_builder(AskedRows(asked["columns"], asked["query"]))
         options = {key.lower(): text for key, text in asked["options"].items()}
         given = {key: text for key, text in options.items() if key not in _TIME_TRAVEL_OPTIONS}
         return self._scan_builder(given, file_settings(asked["files"]))
@@ -135,10 +142,13 @@ class TableProxy(ChangedTable):
 
     def newWriteBuilder(self, info: JavaObject) -> WriteBuilderProxy:
         """Rows to be added, or to replace others."""
+        return self._write_builder(AskedRows(str(info.schema().json()), str(info.queryId())))
+
+    def _write_builder(self, rows: AskedRows) -> WriteBuilderProxy:
         statement = self._table.plan.access.statement
         begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
         layout = insert_layout(self._table.plan.access, self._resolved)
-        return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(begin, self._begin_epoch), info, layout)
+        return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(begin, self._begin_epoch), rows, layout)
 
     def _begin_epoch(self) -> SparkInsert:
         """Of a streaming query, which has the table loaded for as long as it runs."""
@@ -154,7 +164,7 @@ class TableProxy(ChangedTable):
     def _known(self) -> KnownAnswers:
         found = {
             "name": answers.plain(self.name()),
-            "id": answers.plain(None),
+            "id": answers.plain(self.id()),
             "version": answers.plain(None),
             "schema": answers.spark_type(self._table.schema_json),
             "columns": answers.columns(self._table.schema_json),
@@ -165,7 +175,7 @@ class TableProxy(ChangedTable):
             "metadataColumns": known_metadata_columns(self._hidden(), self._row_ids()),
             "canRenameConflictingMetadataColumns": answers.plain(False),
         }
-        return KnownAnswers({**self._named(), **found}, in_words=frozenset({"newScanBuilder"}))
+        return KnownAnswers({**self._named(), **found}, in_words=frozenset({"newScanBuilder", "newWriteBuilder"}))
 
     def _shown_properties(self) -> list[tuple[str, str]]:
         comment = [("comment", self._metadata.comment)] if self._metadata.comment else []

@@ -239,6 +239,16 @@ def test_what_is_not_understood_is_refused(make: Make, rules: Mapping[str, objec
         make(rules)
 
 
+def test_who_may_impersonate_without_rules(tmp_path: Path) -> None:
+    """As in Trino: no one where nothing is configured, everyone with ``allow-all``."""
+    for name, allowed in ((None, False), ("allow-all", True), ("read-only", False)):
+        if name is not None:
+            (tmp_path / "access-control.properties").write_text(f"access-control.name={name}\n")
+        security = load_security(tmp_path)
+        assert may(security.access_control.check_can_impersonate_user, ALICE, "bob") is allowed
+        assert security.is_open is (name != "read-only")
+
+
 def test_configuration_beside_the_catalogs(tmp_path: Path) -> None:
     assert load_security(tmp_path).is_open
     (tmp_path / "rules.json").write_text('{"data": {"tables": []}}')

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lakeport.server.ldap_directory import LdapDirectory, LdapSettings
-from lakeport.server.passwords import configured_passwords
+from lakeport.server.authentication.ldap_directory import LdapDirectory, LdapSettings
+from lakeport.server.authentication.passwords import configured_passwords
 from lakeport.spark.catalog.install import jvm_of
 from tests.hms import free_port, java_command
 from tests.integration.conftest import skip_or_fail

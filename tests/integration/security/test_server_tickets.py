@@ -24,6 +24,7 @@ _RULES = {
         {"user": "bob-boss", "table": "labels", "privileges": ["SELECT"]},
     ],
     "procedures": [{"user": getpass.getuser(), "privileges": ["EXECUTE"]}],
+    "impersonation": [{"original_user": "bob-boss", "new_user": "alice"}],
 }
 _TO_LOCAL = f"RULE:[2:$1-$2@$0](.*-admin@{REALM})s/-admin@.*/-boss/ DEFAULT"
 _QUERY = "SELECT concat_ws(' ', current_user(), collect_list(id)) FROM hive.sales.labels WHERE id < 3"
@@ -96,5 +97,7 @@ def test_passwords_do_not_count(tickets: Tickets) -> None:
 
 
 def test_a_user_is_no_other_and_is_not_overheard(tickets: Tickets) -> None:
-    assert "substitution is not allowed" in tickets.asks("alice", ";hive.server2.proxy.user=bob-boss")
+    refusal = "Failed to validate proxy privilege of alice for bob-boss"
+    assert refusal in tickets.asks("alice", ";hive.server2.proxy.user=bob-boss")
+    assert "alice 1\n" in tickets.asks("bob/admin", ";hive.server2.proxy.user=alice")
     assert "No common protection layer" in tickets.asks("alice", ";saslQop=auth")

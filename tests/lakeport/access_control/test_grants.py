@@ -15,10 +15,12 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+import lakeport
 from catalog.guard.connector import GuardedConnector
 from catalog.metastore.model import FieldSchema, StorageDescriptor, Table
 from connector_spi.errors import AccessDeniedError, ConnectorError, NotSupportedError, UserError
 from connectors.hive.connector import HiveConnector
+from lakeport.session import Session
 from tests.lakeport.access_control.granting_sessions import Connect, as_admin, granting_catalog, rows, sessions
 
 DATA = pa.table({"id": [1, 2], "word": ["a", "b"]})
@@ -87,6 +89,38 @@ def test_who_may_insert_reads_nothing(connect: Connect, table: str) -> None:
     connect("bob").insert(table, DATA)
     assert not reads(connect, "bob", table)
     assert len(rows(connect("ann"), f"SELECT id FROM {table}")) == 4
+
+
+def test_plain_spark_sql_knows_the_same_statements(connect: Connect, table: str, role: str) -> None:
+    ann, bob = connect("ann"), connect("bob")
+    if not isinstance(ann, Session) or not isinstance(bob, Session):
+        pytest.skip("DuckDB has no session of its own")
+    ann.spark.sql(f"GRANT SELECT ON {table} TO ROLE {role}")
+    ann.spark.newSession().sql(f"GRANT SELECT ON {table} TO USER eve WITH GRANT OPTION")
+    assert reads(connect, "eve", table)
+    granted = [(row["Grantee"], row["Privilege"]) for row in ann.spark.sql(f"SHOW GRANTS ON {table}").collect()]
+    assert granted == [row[2:8:5] for row in rows(ann, f"SHOW GRANTS ON {table}")]
+    assert ("ann", "SELECT") in granted
+    assert "Access Denied" in str(denial(lambda: bob.spark.sql(f"REVOKE SELECT ON {table} FROM eve")))
+    assert not reads(connect, "bob", table)
+    as_admin(connect, f"GRANT {role} TO bob IN hive")
+    assert len(bob.spark.sql(f"SELECT * FROM {table}").collect()) == 2
+    bob.spark.sql("SET ROLE NONE IN hive")
+    with pytest.raises(PySparkException, match="Access Denied"):
+        bob.spark.sql(f"SELECT * FROM {table}").collect()
+    bob.spark.sql("SET ROLE ALL IN hive")
+    # Other statements, and those about catalogs of Spark's own, are Spark's.
+    assert bob.spark.sql("SELECT :word AS w", args={"word": "GRANT ROLE"}).head() == ("GRANT ROLE",)
+    with pytest.raises(PySparkException, match=r"GRANT|Operation not allowed"):
+        bob.spark.sql("GRANT SELECT ON spark_catalog.default.t TO eve")
+
+
+def test_a_closed_session_leaves_spark_its_own_parser(spark: SparkSession, tmp_path: Path) -> None:
+    made = spark.newSession()
+    before = str(made._jsparkSession.sessionState().sqlParser().getClass().getName())
+    with lakeport.connect(made, granting_catalog(tmp_path)):
+        assert str(made._jsparkSession.sessionState().sqlParser().getClass().getName()) != before
+    assert str(made._jsparkSession.sessionState().sqlParser().getClass().getName()) == before
 
 
 def test_privileges_of_roles_count_where_they_are_selected(connect: Connect, table: str, role: str) -> None:

@@ -259,6 +259,16 @@ def test_changes_and_streams_are_filtered_and_masked(connect: Open, tmp_path: Pa
     assert "note" not in changes.columns
 
 
+def test_what_one_session_caches_is_not_what_another_sees(connect: Open) -> None:
+    """Spark shares what it caches between the sessions of an application, and looks for it by name."""
+    admin, text = connect(Identity("admin")), "SELECT ssn FROM mem.s.orders ORDER BY id"
+    admin.sql("CACHE TABLE mem.s.orders")
+    try:
+        assert [row["ssn"] for row in rows(connect(ANALYST).sql(text))] == ["XXX-XX-3333", "XXX-XX-5555"]
+    finally:
+        admin.sql("UNCACHE TABLE mem.s.orders")
+
+
 def test_an_administrator_sees_and_changes_all(connect: Open) -> None:
     session = connect(Identity("admin"))
     found = session.sql("SELECT ssn, note FROM mem.s.orders WHERE region = 'us'")
@@ -289,6 +299,7 @@ def test_tables_of_files_that_spark_could_read_itself(spark: SparkSession, tmp_p
                     "columns": [{"name": "ssn", "mask": "upper(ssn)"}, {"name": "note", "allow": False}],
                 },
                 {"user": "bob", "table": "t", "privileges": ["SELECT"], "columns": [{"name": "ds", "mask": "'?'"}]},
+                {"user": "eve", "table": "t", "privileges": ["SELECT"], "columns": [{"name": "ds", "allow": False}]},
             ]
         },
     )
@@ -311,3 +322,7 @@ def test_tables_of_files_that_spark_could_read_itself(spark: SparkSession, tmp_p
         assert len(rows(bob.sql("SELECT id FROM hive.default.t WHERE ds = '?'"))) == 3
         with pytest.raises((ConnectorError, PySparkException), match=r"Access Denied|does not support partition"):
             bob.sql("SHOW PARTITIONS hive.default.t").collect()
+    with lakeport.connect(spark.newSession(), catalogs, access_control=control, identity=Identity("eve")) as eve:
+        # The name of a file has the value of its partition.
+        found = rows(eve.sql("SELECT id, input_file_name() AS file FROM hive.default.t ORDER BY id"))
+        assert [(row["id"], "ds=" in str(row["file"])) for row in found] == [(1, False), (2, False), (3, False)]

@@ -123,6 +123,8 @@ OF_SPARK = [
     "DROP TABLE {t}",
     "ALTER TABLE {t} SET TBLPROPERTIES ('a' = 'b')",
     "CREATE OR REPLACE TEMPORARY VIEW peek AS SELECT * FROM {t}",
+    "EXECUTE IMMEDIATE 'SELECT * FROM {t}'",
+    "DESCRIBE EXTENDED {t} id",
     "SELECT * FROM {t} TIMESTAMP AS OF '2026-11-22 00:00:00'",
 ]
 DENIAL = re.compile(r"Access Denied|does not support partition|not partitioned|no system table|TABLE_OR_VIEW_NOT_FOUND")
@@ -139,6 +141,8 @@ def test_no_statement_says_anything_of_a_denied_table(connect: Connect, user: st
         answers[kind] = said(rows, session, f"SELECT * FROM {name}")
     answers["arrow"] = said(lambda: session.arrow(table).read_all())
     answers["changes"] = said(read_changes, session, table)
+    # Types of columns are looked up to translate it.
+    answers["trino"] = said(lambda: session.plan(f"SELECT id / 2 FROM {table}", dialect="trino").rows())
     # What a catalog does with no table says nothing of one.
     denied = re.compile("Access Denied|READ_ONLY_CATALOG")
     assert [text for text, answer in answers.items() if not denied.search(answer)] == []

@@ -79,6 +79,9 @@ def test_rows_of_a_partition_are_added_and_replaced(session: LocalSession) -> No
     assert rows(session) == [(1, "a", 1), (9, "b", 5)]
     session.sql("INSERT INTO hive.s.t PARTITION (ds = NULL, n = -3) VALUES (10)")
     assert rows(session)[-1] == (10, None, -3)
+    session.sql("INSERT INTO hive.s.t PARTITION (ds = 'it''s', n = 007) VALUES (11)")
+    session.sql("INSERT INTO hive.s.t PARTITION (ds = 010, n = 1) VALUES (12)")
+    assert {(11, "it's", 7), (12, "10", 1)} <= set(rows(session))
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import getpass
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from catalog.metastore.embedded.factory import open_embedded
@@ -139,6 +141,13 @@ def test_catalogs_that_a_client_may_not_see_are_not_listed(spark: SparkSession, 
     assert vic.rows("SHOW CATALOGS") == [(name,) for name in ("granted", "hive", "hudi", "spark_catalog", "system")]
 
 
+def test_the_schema_of_a_url_is_looked_up_as_the_client(spark: SparkSession, ruled: RunningServer) -> None:
+    url = ruled.url + "/hive.sales"
+    assert Client(spark, url, "ann").rows("SELECT current_schema(), count(*) FROM labels") == [("sales", "2")]
+    with pytest.raises(Py4JJavaError, match="SCHEMA_NOT_FOUND"):
+        Client(spark, url, "bob")
+
+
 def test_clients_select_their_roles_by_a_setting(spark: SparkSession, ruled: RunningServer) -> None:
     ann, eve = Client(spark, ruled.url, "ann"), Client(spark, ruled.url, "eve")
     query, setting = "SELECT count(*) FROM granted.sales.labels", "SET spark.lakeport.granted.role"
@@ -176,6 +185,52 @@ def test_queries_of_others_are_not_seen(spark: SparkSession, ruled: RunningServe
     assert users == {"ann"}
     bob = Client(spark, ruled.url, "bob")
     assert "no query" in bob.error(f"CALL system.runtime.kill_query(query_id => '{query[0]}')")
+
+
+def test_what_one_client_caches_another_sees_by_its_own_rules(spark: SparkSession, ruled: RunningServer) -> None:
+    admin, ann, bob = (Client(spark, ruled.url, user) for user in ("admin", "ann", "bob"))
+    text = "SELECT id, s FROM hive.sales.labels"
+    for name in ("hive.sales.labels", "system.runtime.queries", "hive.information_schema.tables"):
+        admin.rows(f"CACHE TABLE {name}")
+    try:
+        assert sorted(ann.rows(text)) == [("1", "masked"), ("2", "masked")]
+        ann.rows("CACHE TABLE hive.sales.labels")
+        assert len(admin.rows(text)) == 10
+        assert "Access Denied: Cannot select from table hive.sales.labels" in bob.error(text)
+        assert {*ann.rows("SELECT user FROM system.runtime.queries")} == {("ann",)}
+        listed = "SELECT table_name FROM hive.information_schema.tables WHERE table_schema = 'sales'"
+        assert ann.rows(listed) == [("labels",)]
+    finally:
+        admin.rows("CLEAR CACHE")
+
+
+def test_no_other_statement_shows_more(spark: SparkSession, ruled: RunningServer) -> None:
+    admin = Client(spark, ruled.url, "admin")
+    admin.rows("CREATE OR REPLACE GLOBAL TEMPORARY VIEW shared AS SELECT * FROM hive.sales.labels")
+    texts = [
+        "SELECT * FROM global_temp.shared",
+        "EXECUTE IMMEDIATE 'SELECT * FROM hive.sales.labels'",
+        "BEGIN SELECT * FROM hive.sales.labels; END",
+        "DESCRIBE EXTENDED hive.sales.labels s",
+        "DESCRIBE SCHEMA EXTENDED hive.sales",
+        "SHOW TABLE EXTENDED IN hive.sales LIKE '*'",
+        "SELECT input_file_name() FROM hive.sales.labels",
+        "DESCRIBE QUERY SELECT * FROM hive.sales.labels",
+        "CREATE OR REPLACE TEMPORARY VIEW own AS SELECT * FROM hive.sales.labels",
+        "SELECT * FROM own",
+        "DECLARE OR REPLACE VARIABLE most = (SELECT max(s) FROM hive.sales.labels)",
+        "SELECT most",
+    ]
+    for user in ("ann", "bob"):
+        client = Client(spark, ruled.url, user)
+        for text in texts:
+            try:
+                met = str(client.rows(text))
+            except Py4JJavaError as error:
+                met = str(error.java_exception.getMessage())
+            assert not re.search(r"\b(one|two|three|seven)\b|sales/labels", met), text
+            if user == "bob" and "hive.sales.labels" in text:
+                assert "Access Denied" in met, text
 
 
 def test_each_client_of_spark_connect_is_its_user(ruled: RunningServer) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import getpass
+import json
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from tests.hms import HiveMetastoreServer
+from tests.lakeport.server.authentication.test_password_file import BCRYPT, SHA1
+from tests.lakeport.server.authentication.test_web_tokens import HMAC_KEY, claims, hs256
 from tests.lakeport.server.clients import Client, RunningServer, read, running_server
-from tests.lakeport.server.test_password_file import BCRYPT, SHA1
-from tests.lakeport.server.test_web_tokens import HMAC_KEY, claims, hs256
 from tests.paths import PROJECT
 
 pytestmark = pytest.mark.slow
@@ -24,20 +29,31 @@ pytestmark = pytest.mark.slow
 TOKEN = "a-token-of-some-length"
 OTHER_TOKEN = "another-token-of-some-length"
 STORE_PASSWORD = "what-the-store-has"
+_RULES = {
+    "procedures": [{"user": getpass.getuser(), "privileges": ["EXECUTE"]}],
+    "impersonation": [
+        {"original_user": "alice", "new_user": "greta|system_.*"},
+        {"original_user": "carol", "new_user": "erin"},
+    ],
+}
 
 
 @dataclass(frozen=True)
 class Protected:
-    """A server, and its secrets."""
+    """A server and its secrets; its catalog ``far`` asks a metastore as each user."""
 
     server: RunningServer
     passwords: Path
     jdbc: str
+    metastore: HiveMetastoreServer
 
 
 @pytest.fixture(scope="module")
-def protected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Protected]:
+def protected(
+    tmp_path_factory: pytest.TempPathFactory, hive_metastore_server: HiveMetastoreServer
+) -> Iterator[Protected]:
     folder = tmp_path_factory.mktemp("protected")
+    _configure(folder, hive_metastore_server)
     passwords, token, store, word = (folder / name for name in ("passwords", "token", "keys.p12", "word"))
     passwords.write_text(f"alice:{SHA1}\nbob:{BCRYPT}\nalice@other:{SHA1}\nbob/x:{SHA1}\n", "utf-8")
     token.write_text(f"carol:{TOKEN}\ndave:{OTHER_TOKEN}\n", "utf-8")
@@ -50,7 +66,21 @@ def protected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Protected]:
     given = [text for name, path in options.items() for text in (f"--{name}", str(path))]
     with running_server(folder, *given, "--keystore-password-file", str(word)) as running:
         trust = f";sslTrustStore={store};trustStorePassword={STORE_PASSWORD}"
-        yield Protected(running, passwords, running.url + trust)
+        yield Protected(running, passwords, running.url + trust, hive_metastore_server)
+
+
+def _configure(folder: Path, metastore: HiveMetastoreServer) -> None:
+    """Rules about who may act as whom, and a catalog of a metastore that is asked as each user."""
+    catalogs, rules = folder / "warehouse" / "catalogs", folder / "rules.json"
+    catalogs.mkdir(parents=True)
+    rules.write_text(json.dumps(_RULES), "utf-8")
+    (folder / "warehouse" / "access-control.properties").write_text(
+        f"access-control.name=file\nsecurity.config-file={rules}\n", "utf-8"
+    )
+    (catalogs / "far.properties").write_text(
+        f"connector.name=hive\nhive.metastore.uri={metastore.uri}\nhive.metastore.thrift.impersonation.enabled=true\n",
+        "utf-8",
+    )
 
 
 def _make_key(store: Path) -> None:
@@ -118,10 +148,38 @@ def test_a_signed_token_is_a_password_of_its_user(spark: SparkSession, protected
         client.java.close()
 
 
-def test_a_user_is_no_other(spark: SparkSession, protected: Protected) -> None:
-    assert "substitution is not allowed" in refusal(
-        spark, protected.jdbc + ";hive.server2.proxy.user=bob", "alice", "password"
-    )
+@pytest.mark.parametrize(
+    ("user", "password", "other", "words"),
+    [
+        ("alice", "password", "bob", "Failed to validate proxy privilege of alice for bob"),
+        ("bob", "user123", "greta", "Failed to validate proxy privilege of bob for greta"),
+        # Hive takes it for herself, and rules know no such user.
+        ("alice", "password", "ALICE", "User alice cannot impersonate user ALICE"),
+    ],
+)
+def test_a_user_is_no_other(
+    spark: SparkSession, protected: Protected, user: str, password: str, other: str, words: str
+) -> None:
+    assert words in refusal(spark, f"{protected.jdbc};hive.server2.proxy.user={other}", user, password)
+
+
+def test_users_reach_a_metastore_under_their_names(spark: SparkSession, protected: Protected, tmp_path: Path) -> None:
+    """Those of passwords, those whom rules let them act as, and the ``USE`` in a URL of JDBC."""
+    log = protected.metastore.log
+    if log is None:
+        pytest.skip("this metastore's log is elsewhere")
+    name, url = f"db_{uuid4().hex[:12]}", protected.jdbc
+    alice, bob = Client(spark, url, "alice", "password"), Client(spark, url, "bob", "user123")
+    alice.rows(f"CREATE SCHEMA far.{name} LOCATION '{tmp_path}'")
+    assert bob.rows(f"SHOW TABLES IN far.{name}") == []
+    greta = Client(spark, url.replace("/;", f"/far.{name};") + ";hive.server2.proxy.user=greta", "alice", "password")
+    assert greta.rows("SELECT current_user(), current_catalog()") == [("greta", "far")]
+    as_erin = f"{protected.server.connect_url}/;user_id=erin;token={TOKEN}"
+    assert "erin" in asked(as_erin, f"DROP SCHEMA far.{name}", "SELECT current_user()")
+    told = set(re.findall(rf"ugi=(\S+)\s.*{name}", log.read_text("utf-8")))
+    assert told == {"alice", "bob", "greta", "erin"}
+    for client in (alice, bob, greta):
+        client.java.close()
 
 
 def test_a_client_without_tls_gets_nothing(spark: SparkSession, protected: Protected) -> None:
@@ -145,7 +203,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 try:
     session = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
-    print(session.sql("SELECT current_user()").head()[0], flush=True)
+    for text in sys.argv[2:]:
+        rows = session.sql(text).collect()
+    print(rows[0][0], flush=True)
 except PySparkException as error:
     print(error, flush=True)
 os._exit(0)
@@ -169,9 +229,9 @@ def test_spark_connect_by_its_token(protected: Protected, suffix: str, answer: s
     assert answer in asked(f"{protected.server.connect_url}/;user_id=carol{suffix}")
 
 
-def asked(url: str) -> str:
-    """What a client of Spark Connect prints."""
-    command = [sys.executable, "-c", ASK, url]
+def asked(url: str, *statements: str) -> str:
+    """What a client of Spark Connect prints of its last statement."""
+    command = [sys.executable, "-c", ASK, url, *(statements or ("SELECT current_user()",))]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=200, check=False)
     assert done.stdout, done.stderr[-3000:]
     return done.stdout

@@ -13,6 +13,7 @@ from pyspark.sql.functions import col, partitioning
 
 import lakeport
 from lakeport import Session
+from lakeport.spark.bridge import writers
 
 pytestmark = pytest.mark.slow
 
@@ -79,8 +80,9 @@ def test_each_bucket_of_a_partition_is_one_file(session: Session, folder: Path, 
     assert session.sql(f"SELECT count(*) FROM {table} WHERE id = 77").collect() == [(2,)]
 
 
-def test_spark_deals_rows_out_by_hives_hash(session: Session, folder: Path) -> None:
+def test_spark_deals_rows_out_by_hives_hash(session: Session, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Java's function and ours would differ, tasks would share buckets: then files have names of copies."""
+    monkeypatch.setattr(writers, "FEW_ROWS", 0)
     for by, version in (("v,c,d,f,t,id,p", 1), ("v,c,d,f,t,id,p", 2), ("c", 1)):
         table, location = new_table(session, folder, "plain", by, buckets=3)
         session.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('bucketing_version' = '{version}')")

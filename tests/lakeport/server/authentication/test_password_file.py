@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from connector_spi.errors import InvalidArgumentError
-from lakeport.server.password_file import PasswordFile
+from lakeport.server.authentication.password_file import PasswordFile
 
 BCRYPT = "$2y$10$BqTb8hScP5DfcpmHo5PeyugxHz5Ky/qf3wrpD7SNm8sWuA3VlGqsa"
 SALT = "5b4240333032306164"

@@ -8,11 +8,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from connector_spi.errors import InvalidArgumentError, InvalidPropertyError
-from lakeport.server.ldap_directory import LdapDirectory, LdapSettings
-from lakeport.server.password_file import PasswordFile
-from lakeport.server.passwords import configured_passwords
+from lakeport.server.authentication.ldap_directory import LdapDirectory, LdapSettings
+from lakeport.server.authentication.password_file import PasswordFile
+from lakeport.server.authentication.passwords import configured_passwords
 from lakeport.spark.catalog.install import jvm_of
-from tests.lakeport.server.test_password_file import SHA1
+from tests.lakeport.server.authentication.test_password_file import SHA1
 
 _BIND = "ldap.user-bind-pattern=uid=${USER},ou=people,dc=example,dc=com"
 

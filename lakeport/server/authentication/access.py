@@ -9,10 +9,10 @@ from pathlib import Path
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from lakeport.error_codes import SERVER_WITHOUT_AUTHENTICATION
-from lakeport.server.kerberos import KerberosSettings
-from lakeport.server.ldap_directory import LdapSettings
-from lakeport.server.password_file import PasswordFile
-from lakeport.server.web_tokens import JwtSettings
+from lakeport.server.authentication.kerberos import KerberosSettings
+from lakeport.server.authentication.ldap_directory import LdapSettings
+from lakeport.server.authentication.password_file import PasswordFile
+from lakeport.server.authentication.web_tokens import JwtSettings
 
 __all__ = ["CONNECT_TOKEN", "KEY_STORE_PASSWORD", "Access", "KeyStore", "check_settings", "secret", "user_tokens"]
 

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from pyspark.sql import SparkSession
 
 from connector_spi.errors import InvalidPropertyError
-from lakeport.server.web_tokens import jwt_settings, jwt_users
+from lakeport.server.authentication.web_tokens import jwt_settings, jwt_users
 from lakeport.spark.catalog.install import jvm_of
 
 SECRET = b"a secret of thirty-two bytes or more"

@@ -8,8 +8,8 @@ from pathlib import Path
 from catalog.named_config import load_named_config
 from connector_spi.errors import InvalidArgumentError
 from connector_spi.properties import PropertyMetadata, string_property
-from lakeport.server.ldap_directory import LdapSettings, ldap_settings
-from lakeport.server.password_file import PasswordFile
+from lakeport.server.authentication.ldap_directory import LdapSettings, ldap_settings
+from lakeport.server.authentication.password_file import PasswordFile
 
 __all__ = ["configured_passwords"]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from connector_spi.errors import InvalidArgumentError, NotSupportedError
-from lakeport.server.access import Access, KeyStore, check_settings, secret, user_tokens
-from lakeport.server.kerberos import KerberosSettings, kerberos_settings
-from lakeport.server.password_file import PasswordFile
-from lakeport.server.web_tokens import JwtSettings
+from lakeport.server.authentication.access import Access, KeyStore, check_settings, secret, user_tokens
+from lakeport.server.authentication.kerberos import KerberosSettings, kerberos_settings
+from lakeport.server.authentication.password_file import PasswordFile
+from lakeport.server.authentication.web_tokens import JwtSettings
 from lakeport.shell.main import main
-from tests.lakeport.server.test_password_file import SHA1
+from tests.lakeport.server.authentication.test_password_file import SHA1
 
 TOKEN = "a token of some length"
 
