@@ -174,7 +174,11 @@ class Query:
         _keep_case(tree, letters, written)
         typed = annotate_types(tree, schema=schema, dialect="spark")
         type_whole_numbers(typed)
-        names = [one.alias_or_name for one in typed.selects] if isinstance(typed, exp.Query) else []
+        shown = typed.selects if isinstance(typed, exp.Query) else []
+        for one in shown:
+            if one.is_star:
+                raise refused(one, "two of its columns have one name; name the columns")
+        names = [one.alias_or_name for one in shown]
         uses = table_uses(typed, schemas)
         return Translated(checked(typed).sql(dialect="duckdb", comments=False), names, uses)
 
@@ -187,7 +191,8 @@ def _schema(
         | {name: exp.DataType.build(f"CHAR({length})") for name, length in chars.get(view, {}).items()}
         for view, found in schemas.items()
     }
-    return MappingSchema(columns, dialect="duckdb", normalize=False)
+    # Its dialect says in which order a star shows columns that are joined by name.
+    return MappingSchema(columns, dialect="spark", normalize=False)
 
 
 def _keep_case(tree: Expr, letters: Mapping[str, str], written: Mapping[str, str]) -> None:
@@ -195,8 +200,14 @@ def _keep_case(tree: Expr, letters: Mapping[str, str], written: Mapping[str, str
     for one in tree.selects if isinstance(tree, exp.Query) else []:
         if isinstance(one, exp.Alias) and one.alias in written:
             one.set("alias", exp.to_identifier(written[one.alias], quoted=True))
-        elif isinstance(one, exp.Alias) and isinstance(one.this, exp.Column) and one.alias == one.this.name:
+        elif isinstance(one, exp.Alias) and _is_column(one.this, one.alias):
             one.set("alias", exp.to_identifier(letters.get(one.alias, one.alias), quoted=True))
+
+
+def _is_column(node: Expr, name: str) -> bool:
+    """Whether it is a column of this name, or what ``USING`` makes of those of several tables."""
+    parts = [node.this, *node.expressions] if isinstance(node, exp.Coalesce) else [node]
+    return all(isinstance(one, exp.Column) and one.name == name for one in parts)
 
 
 def _free_prefix(statement: Expr, prefix: str) -> str:

@@ -46,6 +46,15 @@ def _check_joins(select: exp.Select) -> None:
         if has_outer and (join.args.get("using") or join.method):
             raise refused(join, "columns of one name behind a RIGHT or FULL JOIN; write ON")
         has_outer = has_outer or join.side in _OUTER
+        _check_stars(select, join)
+
+
+def _check_stars(select: exp.Select, join: exp.Join) -> None:
+    """Spark shows the columns that tables are joined by first, also of a table alone; sqlglot by ``*`` only."""
+    if join.args.get("using") or join.method:
+        for one in select.selects:
+            if one.is_star and (isinstance(one, exp.Column) or join.is_semi_or_anti_join):
+                raise refused(one, "a star beside USING that is not of all tables; write ON, or name the columns")
 
 
 def _named_results(select: exp.Select) -> Iterator[exp.Column]:
