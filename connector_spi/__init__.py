@@ -171,7 +171,7 @@ from connector_spi.properties import (
     string_property,
 )
 from connector_spi.scan_counters import ScanCounts, count, counting, is_counting
-from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.schema import ColumnMetadata, TableBuckets, TableMetadata
 from connector_spi.security import (
     ALL_ROLES,
     NO_ROLES,
@@ -337,6 +337,7 @@ __all__ = [
     "SystemAccessControl",
     "SystemTable",
     "SystemTableName",
+    "TableBuckets",
     "TableChanges",
     "TableDefinition",
     "TableHandle",

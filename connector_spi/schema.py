@@ -9,7 +9,7 @@ import pyarrow as pa
 from connector_spi.names import SchemaTableName
 from connector_spi.serializable import Serializable
 
-__all__ = ["ColumnMetadata", "TableMetadata"]
+__all__ = ["ColumnMetadata", "TableBuckets", "TableMetadata"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,21 @@ class ColumnMetadata(Serializable):
 
 
 @dataclass(frozen=True, slots=True)
+class TableBuckets(Serializable):
+    """What ``CLUSTERED BY`` says of a table.
+
+    Attributes:
+        columns: Rows with equal values in these are in files of one bucket.
+        count: Number of buckets, at least 1.
+        sorted_by: Rows of a file ascend by these columns; none where their order does not matter.
+    """
+
+    columns: tuple[str, ...]
+    count: int
+    sorted_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TableMetadata(Serializable):
     """A table.
 
@@ -47,6 +62,7 @@ class TableMetadata(Serializable):
         properties: What ``SHOW CREATE TABLE`` and ``DESCRIBE EXTENDED`` show; no secrets. By Spark's keys:
             ``location``; ``provider``, what ``USING`` says; ``external``, ``true`` where files stay when the table is
             dropped; options under ``option.``.
+        buckets: What ``CLUSTERED BY`` of ``SHOW CREATE TABLE`` says; ``None`` where there is no such clause.
     """
 
     name: SchemaTableName
@@ -54,6 +70,7 @@ class TableMetadata(Serializable):
     partitioned_by: tuple[str, ...] = ()
     comment: str | None = None
     properties: tuple[tuple[str, str], ...] = ()
+    buckets: TableBuckets | None = None
 
     def visible_columns(self) -> tuple[ColumnMetadata, ...]:
         """The columns of ``SELECT *``, in order."""

@@ -316,7 +316,7 @@ class CatalogSession(CatalogWrites, Generic[ResultT_co]):
             with statement_scope(statement):
                 table = AnalyzedTable.of(statement, name, request)
                 if not request.noscan:
-                    found = self._engine.plan(table.query(), None, self.read_lease).rows()
+                    found = self._engine.plan(table.query(self._engine.distinct_count), None, self.read_lease).rows()
                     table.keep(pa.Table.from_batches(found.batches, found.schema))
                 table.count_files(alone=request.noscan)
 

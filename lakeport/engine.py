@@ -145,6 +145,7 @@ class Engine(ABC, Generic[ResultT_co]):
         setting_names: Settings to complete after ``SET``, beside session properties.
         patience_seconds: How long a cancelled statement is waited for; then it ends unseen.
         own_dialect: A dialect that ``plan_own`` takes as it is written; empty where there is none but Spark's.
+        distinct_count: How statistics of a column count distinct values, in Spark's SQL, with braces for the column.
     """
 
     name: str
@@ -152,6 +153,7 @@ class Engine(ABC, Generic[ResultT_co]):
     own_catalogs: tuple[str, ...] = ()
     setting_names: tuple[str, ...] = ()
     own_dialect: str = ""
+    distinct_count: str = "approx_count_distinct({})"
     patience_seconds: float = 5.0
 
     @property

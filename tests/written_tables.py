@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.streaming import StreamEpoch
+from connector_spi.testing.reading import ReferenceQuery
+from connector_spi.testing.writing import ReferenceInsert
 from connectors.toolkit.storage.filesystem import FileSystem
 from lakeport import Session
 
-__all__ = ["check_acid_writes", "check_leftovers", "check_plain_writes", "make_schema"]
+__all__ = ["check_acid_writes", "check_buckets_and_batches", "check_leftovers", "check_plain_writes", "make_schema"]
 
 
 def make_schema(session: Session, catalog: str, place: str) -> None:
@@ -45,6 +51,26 @@ def check_acid_writes(session: Session, catalog: str) -> None:
     session.sql(f"INSERT OVERWRITE {table} PARTITION (p = '1') VALUES (9, 'o')")
     expected = {n: row for n, row in expected.items() if row[1] != "1"} | {9: ("o", "1")}
     assert _rows(session, table) == expected
+
+
+def check_buckets_and_batches(session: Session, catalog: str) -> None:
+    """Rows of a plain bucketed table, ``w.buckets``, are added by statements, and by batches of a stream, each once."""
+    table, connector = f"{catalog}.w.buckets", session.catalogs.get(catalog)
+    session.sql(
+        f"CREATE TABLE {table} (id BIGINT, v STRING, p STRING) USING orc PARTITIONED BY (p) "
+        "CLUSTERED BY (id) SORTED BY (v) INTO 2 BUCKETS"
+    )
+    session.sql(f"INSERT INTO {table} SELECT id, concat('v', id), 'a/b' FROM range(0, 10, 1, 1)")
+    expected = {n: (f"v{n}", "a/b") for n in range(10)}
+    for number, is_new in ((0, True), (0, False), (1, True)):
+        rows = pa.table({"id": pa.array([100 + number], pa.int64()), "v": ["s"], "p": ["c d"]})
+        with ReferenceQuery(connector) as query:
+            insert = ReferenceInsert(query, SchemaTableName("w", "buckets"))
+            assert insert.finish_epoch([insert.write(rows)], StreamEpoch("7e6c", number)) is is_new
+        expected[100 + number] = ("s", "c d")
+    assert _rows(session, table) == expected
+    assert set(session.arrow(table, ["$bucket"]).read_all()[0].to_pylist()) == {0, 1}
+    session.sql(f"DROP TABLE {table}")
 
 
 def check_leftovers(session: Session, catalog: str, files: FileSystem, place: str) -> None:

@@ -163,6 +163,7 @@ def _one_row(site: _Site, rounds: int) -> list[Figure]:
             spent = seconds(write)
             after = site.lake.hive.metastore.calls.total()
             taken.append((spent - (after.seconds - before.seconds), after.count - before.count, spent))
+        # Not the fastest: calls of a statement before, which another thread ends, count for this one.
         above, calls, whole = sorted(taken)[len(taken) // 2]
         note = f"{1000 * whole:.0f} ms in all, {calls} calls"
         what = f"one row, {writer}: above the metastore's calls"

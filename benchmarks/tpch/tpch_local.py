@@ -1,7 +1,8 @@
 """The queries of TPC-H by the engine ``duckdb``, against DuckDB's own reader over plain Parquet files; no Java.
 
 The tables are those of ``benchmarks.tpch.tpch``, which makes them: ``--folder`` names where it keeps them. A kind whose
-tables are not there is left out. ``--scale 10 --memory 2GB`` shows whether large tables are read in little memory.
+tables are not there is left out. ``--scale 10 --memory 2GB --alone`` shows whether large tables are read in little
+memory: each query once, with the peak of its memory, and without DuckDB's own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from statistics import geometric_mean, median
+from time import process_time
 
 from benchmarks.data.tpch_tables import CHANGED, TABLES
 from benchmarks.harness.command import Size, run_command
@@ -73,6 +75,7 @@ class _Asked:
         kinds: Kinds of tables.
         numbers: Queries that are run; none for all.
         rounds: Rounds that count; ``None`` for three.
+        alone: Whether each query is run once, without DuckDB's own beside it.
     """
 
     folder: Path
@@ -81,6 +84,7 @@ class _Asked:
     kinds: Sequence[str]
     numbers: Sequence[int]
     rounds: int | None
+    alone: bool = False
 
     @property
     def has_aims(self) -> bool:
@@ -98,14 +102,14 @@ def measure(asked: _Asked, size: Size, folder: Path) -> list[Figure]:
     place = asked.folder / f"scale-{0.01 if size.small else asked.scale:g}"
     chosen = asked.numbers or (SMALL if size.small else ())
     queries = {number: text for number, text in enumerate(statements(QUERIES), 1) if number in (chosen or [number])}
+    if asked.alone:
+        with _session(folder, asked.settings) as session:
+            return [one for name in _present(asked, place) for one in _run_alone(session, place, name, queries)]
     rounds = size.of(3, 1) if asked.rounds is None else asked.rounds
     figures = []
     with _session(folder, asked.settings) as session, own_reader(place / "parquet", TABLES, asked.settings) as own:
-        for name in asked.kinds:
+        for name in _present(asked, place):
             kind = _KINDS[name]
-            if not (place / kind.place.format(*CHANGED)).exists():
-                print(f"{name}: left out: {place} has no such tables", file=sys.stderr, flush=True)
-                continue
             names = _register(session, place, name, kind)
             forget_own_peak()
             turns = {number: _turns(session, own, text, names, rounds) for number, text in queries.items()}
@@ -115,6 +119,32 @@ def measure(asked: _Asked, size: Size, folder: Path) -> list[Figure]:
                 aim = _MEMORY if asked.has_aims else None
                 figures.append(Figure(_GROUP, f"{name}, most memory of the process", peak, "MB", aim))
     return figures
+
+
+def _present(asked: _Asked, place: Path) -> Iterator[str]:
+    """Kinds whose tables are there."""
+    for name in asked.kinds:
+        if (place / _KINDS[name].place.format(*CHANGED)).exists():
+            yield name
+        else:
+            print(f"{name}: left out: {place} has no such tables", file=sys.stderr, flush=True)
+
+
+def _run_alone(session: LocalSession, place: Path, name: str, queries: Mapping[int, str]) -> list[Figure]:
+    names = _register(session, place, name, _KINDS[name])
+    peaks: dict[int, float] = {}
+    for number, text in queries.items():
+        forget_own_peak()
+        began = process_time()
+        rows = _ours(session, text.format_map(names))()
+        peaks[number] = own_peak() or 0.0
+        print(
+            f"{name}, query {number}: CPU {process_time() - began:.2f} s, {peaks[number]:.0f} MB, {len(rows)} rows",
+            file=sys.stderr,
+            flush=True,
+        )
+    worst = max(peaks, key=lambda number: peaks[number])
+    return [Figure(_GROUP, f"{name}, most memory of the process", peaks[worst], "MB", None, f"query {worst}")]
 
 
 def _turns(
@@ -188,11 +218,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kinds", nargs="+", choices=list(_KINDS), default=list(_KINDS), help="kinds of tables")
     parser.add_argument("--only", type=int, nargs="+", default=(), help="numbers of the queries to run")
     parser.add_argument("--rounds", type=int, help="how often each query is run; 3 by default")
+    parser.add_argument("--alone", action="store_true", help="each query once, without DuckDB's own: for memory")
     return parser
 
 
 if __name__ == "__main__":
     own_options = _parser()
     given, _ = own_options.parse_known_args()
-    wanted = _Asked(given.folder, given.scale, given.memory, given.kinds, given.only, given.rounds)
+    wanted = _Asked(given.folder, given.scale, given.memory, given.kinds, given.only, given.rounds, given.alone)
     run_command(__doc__ or "", partial(measure, wanted), parents=[own_options])

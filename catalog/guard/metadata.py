@@ -81,13 +81,13 @@ class GuardedMetadata(ConnectorMetadata[TableHandle]):
                 if column.name not in guarded.hidden
             )
             keys = tuple(key for key in found.partitioned_by if key not in guarded.hidden | masked)
-            return replace(found, columns=columns, partitioned_by=keys, properties=())
+            return replace(found, columns=columns, partitioned_by=keys, properties=(), buckets=None)
         try:
             self.checks.check(
                 lambda control: control.check_can_show_create_table(session.identity, self.checks.full(guarded.name))
             )
         except AccessDeniedError:
-            return replace(found, properties=_harmless(found.properties))
+            return replace(found, properties=_harmless(found.properties), buckets=None)
         return found
 
     def get_column_handles(self, session: ConnectorSession, table: TableHandle) -> Mapping[str, ColumnHandle]:

@@ -64,7 +64,10 @@ def alike(values: Sequence[Expression]) -> list[Expression]:
 def comparable(left: Expression, right: Expression) -> tuple[Expression, Expression]:
     """Both sides as Arrow compares them the way SQL does."""
     if pa.types.is_floating(left.type) != pa.types.is_floating(right.type):
-        left, right = (as_type(one, pa.float64()) or one for one in (left, right))
+        # Trino makes a real of what meets a real, so that 0.1 is equal to the real 0.1.
+        is_real = pa.types.is_float32(left.type) or pa.types.is_float32(right.type)
+        wanted = pa.float32() if is_real else pa.float64()
+        left, right = (as_type(one, wanted) or one for one in (left, right))
     for one, other in ((left, right), (right, left)):
         if pa.types.is_null(one.type):
             one_typed = ConstantValue(None, other.type)

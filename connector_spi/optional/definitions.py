@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Protocol, runtime_checkable
 
 from connector_spi.names import SchemaTableName
-from connector_spi.schema import ColumnMetadata
+from connector_spi.schema import ColumnMetadata, TableBuckets
 from connector_spi.session import ConnectorSession
 
 __all__ = [
@@ -40,6 +40,7 @@ class TableDefinition:
         properties: Of the table.
         storage: Words of ``STORED AS`` and ``ROW FORMAT`` by Spark's keys (``hive.stored-as``, ``hive.serde``,
             ``hive.input-format``, ``hive.output-format``), and options of the SerDe under ``option.``.
+        buckets: What ``CLUSTERED BY`` says; ``None`` where it is left out. A connector without buckets refuses it.
     """
 
     name: SchemaTableName
@@ -50,6 +51,7 @@ class TableDefinition:
     comment: str | None = None
     properties: tuple[tuple[str, str], ...] = ()
     storage: tuple[tuple[str, str], ...] = ()
+    buckets: TableBuckets | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from connectors.hive.definitions.columns import make_handle
 from connectors.hive.definitions.table_formats import table_location
 from connectors.hive.write.inserts import BEGUN, STAGING
 from connectors.hive.write.publish.publishing import REPLACED
+from connectors.hive.write.publish.stream_journal import left_folders
 from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 
 __all__ = ["orphan_files_procedure"]
@@ -90,9 +91,10 @@ def _seconds(text: Value | None) -> float:
 
 
 def _leftovers(files: FileSystem, location: str, before: float) -> Iterator[tuple[str, list[FileInfo]]]:
-    """Folders in which nothing has changed since a time, with their files."""
+    """Folders in which nothing has changed since a time, with their files; not what finishes a stream's batch."""
     found = files.list(location) if files.exists(location) else ()
-    for folder in [one for one in found if one.is_directory and _FOLDER.match(one.name)]:
+    kept = {path.rpartition("/")[2] for path in left_folders(files, location)}
+    for folder in [one for one in found if one.is_directory and _FOLDER.match(one.name) and one.name not in kept]:
         inside = list(files.list(folder.path, recursive=True))
         if max(one.modified_millis for one in (folder, *inside)) < before * 1000:
             yield folder.path, [one for one in inside if not one.is_directory]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
+from functools import lru_cache
 
 import pyarrow as pa
 from sqlglot import exp
@@ -17,11 +18,15 @@ __all__ = [
     "Kind",
     "as_typed",
     "column_type",
+    "column_type_name",
     "decimal_type",
     "digits_of",
     "is_nested",
     "kind_of",
     "kind_of_type",
+    "nested_type",
+    "of_type",
+    "shared_type",
     "whole_digits",
     "wider_whole",
 ]
@@ -58,7 +63,7 @@ _KINDS = {
     Kind.FLOAT: "FLOAT",
     Kind.DOUBLE: "DOUBLE",
     Kind.DECIMAL: "DECIMAL",
-    Kind.TEXT: "VARCHAR TEXT",
+    Kind.TEXT: "VARCHAR TEXT CHAR",
     Kind.BINARY: "BINARY VARBINARY",
     Kind.DATE: "DATE",
     Kind.TIMESTAMP: "TIMESTAMPNTZ",
@@ -79,22 +84,35 @@ _NAMES = {
     pa.binary(): "BINARY",
     pa.date32(): "DATE",
 }
+_MOST_TYPES = 1024
 # As many digits as Spark gives a whole number that meets a decimal (DecimalType.forType).
 _WHOLE_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}
 
 
 def column_type(arrow: pa.DataType) -> exp.DataType:
     """sqlglot's type of a table's column; one that rules know nothing of is a ``VARIANT``."""
+    return _column_type(arrow).copy()
+
+
+@lru_cache(_MOST_TYPES)
+def column_type_name(arrow: pa.DataType) -> str:
+    """The type of a table's column in DuckDB's SQL."""
+    return str(_column_type(arrow).sql("duckdb"))
+
+
+@lru_cache(_MOST_TYPES)
+def _column_type(arrow: pa.DataType) -> exp.DataType:
+    """sqlglot parses types, which takes longer than to copy one."""
     if pa.types.is_decimal(arrow):
         return exp.DataType.build(f"DECIMAL({arrow.precision}, {arrow.scale})")
     if pa.types.is_timestamp(arrow):
         return exp.DataType.build("TIMESTAMPNTZ" if arrow.tz is None else "TIMESTAMPTZ", dialect="duckdb")
     if pa.types.is_list(arrow):
-        return _nested(exp.DType.ARRAY, column_type(arrow.value_type))
+        return nested_type(exp.DType.ARRAY, column_type(arrow.value_type))
     if pa.types.is_map(arrow):
-        return _nested(exp.DType.MAP, column_type(arrow.key_type), column_type(arrow.item_type))
+        return nested_type(exp.DType.MAP, column_type(arrow.key_type), column_type(arrow.item_type))
     if pa.types.is_struct(arrow):
-        return _nested(exp.DType.STRUCT, *map(_field, arrow))
+        return nested_type(exp.DType.STRUCT, *map(_field, arrow))
     return exp.DataType.build(_NAMES.get(arrow, "VARIANT"))
 
 
@@ -107,14 +125,36 @@ def kind_of(node: Expr) -> Kind:
 
 def kind_of_type(found: exp.DataType) -> Kind:
     """The kind of a type."""
+    return kind_of(of_type(found))
+
+
+def of_type(found: exp.DataType) -> Expr:
+    """An expression that has a type, and is nothing else."""
     held = exp.Placeholder()
     held.type = found
-    return kind_of(held)
+    return held
 
 
 def is_nested(found: object, kind: exp.DType) -> bool:
     """Whether something is a nested type of a kind, whose parts are known."""
     return isinstance(found, exp.DataType) and found.this is kind and bool(found.expressions)
+
+
+def nested_type(kind: exp.DType, *parts: Expr) -> exp.DataType:
+    """The type of arrays, maps or structs of parts: types, or fields of a struct."""
+    return exp.DataType(this=kind, expressions=[one.copy() for one in parts], nested=True)
+
+
+def shared_type(types: Iterable[exp.DataType | None]) -> exp.DataType | None:
+    """The type of arrays, maps and structs that meet: of all parts the same, but for NULL in place of a part.
+
+    Returns:
+        ``None`` where they differ, or a part is of an unknown type.
+    """
+    found: exp.DataType | None = exp.DataType.build("NULL")
+    for one in types:
+        found = None if found is None or one is None else _shared(found, one)
+    return found if found is not None and _is_known(found) else None
 
 
 def digits_of(node: Expr) -> tuple[int, int] | None:
@@ -151,8 +191,22 @@ def decimal_type(precision: int, scale: int) -> exp.DataType:
     return exp.DataType.build(f"DECIMAL({precision}, {scale})")
 
 
-def _nested(kind: exp.DType, *parts: Expr) -> exp.DataType:
-    return exp.DataType(this=kind, expressions=list(parts), nested=True)
+def _shared(left: exp.DataType, right: exp.DataType) -> exp.DataType | None:
+    if left == right or right.this is exp.DType.NULL:
+        return left
+    if left.this is exp.DType.NULL:
+        return right
+    if left.this is not right.this or left.this not in (exp.DType.ARRAY, exp.DType.MAP):
+        return None
+    parts = [_shared(*pair) for pair in zip(left.expressions, right.expressions, strict=False)]
+    known = [one for one in parts if one is not None]
+    return nested_type(left.this, *known) if known and len(known) == len(parts) else None
+
+
+def _is_known(found: exp.DataType) -> bool:
+    parts = [one.args["kind"] if isinstance(one, exp.ColumnDef) else one for one in found.expressions]
+    types = [one for one in parts if isinstance(one, exp.DataType)]
+    return all(map(_is_known, types)) if types else kind_of_type(found) is not Kind.OTHER
 
 
 def _field(field: pa.Field) -> exp.ColumnDef:

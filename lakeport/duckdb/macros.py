@@ -12,10 +12,13 @@ from sqlglot.expressions import Expr
 from lakeport.duckdb.kinds import MOST_DIGITS, decimal_type
 
 __all__ = [
+    "ANY_TRUE",
     "BASE_MACROS",
+    "DAYS_BETWEEN",
     "DIVIDE",
     "DIVIDE_WHOLE",
     "ITEM",
+    "NUMBERS_BETWEEN",
     "REMAINDER",
     "ROUND_DOUBLE",
     "VALUE",
@@ -34,6 +37,12 @@ DIVIDE_WHOLE = "lakeport_div"
 """The quotient of two whole numbers without its fraction."""
 REMAINDER = "lakeport_mod"
 """What is left of a whole number after a division by another one."""
+ANY_TRUE = "lakeport_any_true"
+"""Whether one of an array of booleans is true; NULL where none is, and one is not known."""
+DAYS_BETWEEN = "lakeport_days_between"
+"""The dates from one to another, some days apart."""
+NUMBERS_BETWEEN = "lakeport_numbers_between"
+"""The whole numbers from one to another by a step; 0 is one to it."""
 ROUND_DOUBLE = "lakeport_round"
 """A double, rounded half up to some places."""
 _STABLE = "_stable"
@@ -49,6 +58,7 @@ _ELEMENTS = "; the array has elements: "
 # DuckDB computes with decimals of so many digits as with bigints.
 _INT64_DIGITS = 18
 _REMAINDER_BY_ZERO = "[REMAINDER_BY_ZERO] remainder by zero; leave such rows out, as with nullif(divisor, 0)"
+_NO_SEQUENCE = "no step of a sequence leads from its start to its end"
 _IF_BOTH = "CASE WHEN a IS NULL OR b IS NULL THEN NULL WHEN b = 0 THEN"
 _MACROS = {
     # GetArrayItem, with spark.sql.ansi.enabled: NULL for NULL, and an error where there is no such element.
@@ -85,6 +95,21 @@ _MACROS = {
         WHEN isnan(a) OR isinf(a) OR abs(a) >= 4503599627370496 THEN a
         WHEN abs(a) < 1e-15 AND a IS NOT NULL THEN 0
         ELSE CAST(CAST(round(CAST(CAST(a AS VARCHAR) AS DECIMAL(38, 20)), b) AS VARCHAR) AS DOUBLE)
+    END""",
+    ANY_TRUE: """(a) AS CASE
+        WHEN a IS NULL THEN NULL WHEN list_contains(a, true) THEN true WHEN len(a) > list_count(a) THEN NULL ELSE false
+    END""",
+    "lakeport_empty_texts": "(a) AS list_transform(a, lambda x: coalesce(x, ''))",
+    "lakeport_map": "(a, b) AS CASE WHEN a IS NULL OR b IS NULL THEN NULL ELSE map(a, b) END",
+    DAYS_BETWEEN: f"""(a, b, c) AS CASE
+        WHEN a IS NULL OR b IS NULL THEN NULL
+        WHEN a > b THEN error('{_NO_SEQUENCE}')
+        ELSE CAST(generate_series(CAST(a AS TIMESTAMP), CAST(b AS TIMESTAMP), to_days(c)) AS DATE[])
+    END""",
+    NUMBERS_BETWEEN: f"""(a, b, c) AS CASE
+        WHEN a IS NULL OR b IS NULL THEN NULL
+        WHEN (c > 0 AND a > b) OR (c < 0 AND a < b) THEN error('{_NO_SEQUENCE}')
+        ELSE generate_series(a, b, CASE WHEN c <> 0 THEN c WHEN a > b THEN -1 ELSE 1 END)
     END""",
     "lakeport_today": "() AS CAST(timezone('UTC', now()) AS DATE)",
     _WHOLE: """(a, factor) AS

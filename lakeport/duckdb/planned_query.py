@@ -20,9 +20,11 @@ from lakeport.frames.open_reader import OpenReader
 from lakeport.frames.table_scan import TableScan
 from lakeport.transactions.lease import ReadLease
 
-__all__ = ["PlannedQuery"]
+__all__ = ["COUNTED", "PlannedQuery"]
 
 _BATCH_ROWS = 65536
+COUNTED = pa.schema([("lakeport_row", pa.bool_())])
+"""What DuckDB reads of a table of which a query needs no columns."""
 
 
 class PlannedQuery:
@@ -93,6 +95,16 @@ class PlannedQuery:
 
         self.cursor.register(view, ScanDataset(scan.schema, self._reads.noting(opened), may_filter=most is None))
 
+    def register_count(self, view: str, scan: TableScan, enough: RowTest, most: int | None) -> None:
+        """As ``register``, of a table of which the query needs no columns: rows are counted, and mostly not read."""
+
+        def opened(
+            columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
+        ) -> pa.RecordBatchReader:
+            return pa.RecordBatchReader.from_batches(COUNTED, _counted(scan.reader_of([], enough, most)))
+
+        self.cursor.register(view, ScanDataset(COUNTED, self._reads.noting(opened), may_filter=False))
+
     def register_rows(self, view: str, schema: pa.Schema, open_reader: OpenReader) -> None:
         """Has the query read rows of a schema under the name of a view."""
         self.cursor.register(view, ScanDataset(schema, self._reads.noting(open_reader), may_filter=True))
@@ -161,6 +173,12 @@ class PlannedQuery:
                 raise binding_error(str(error), self.columns, is_translated=self._names is not None) from error
             way_out = "; the engine spark may have more digits" if isinstance(error, duckdb.OutOfRangeException) else ""
             raise UserError(f"DuckDB failed: {str(error).strip()}{way_out}") from error
+
+
+def _counted(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    with reader:
+        for batch in reader:
+            yield pa.RecordBatch.from_arrays([pa.nulls(batch.num_rows, pa.bool_())], schema=COUNTED)
 
 
 class _Reads:

@@ -1,4 +1,4 @@
-"""From a parsed query to one that DuckDB can run."""
+"""From a translated query to one that DuckDB can run."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from functools import partial
 
 import duckdb
 import pyarrow as pa
-from sqlglot import exp
 
 from connector_spi.errors import ColumnNotFoundError
 from lakeport.duckdb.functions import UsedMacros
-from lakeport.duckdb.planned_query import PlannedQuery
+from lakeport.duckdb.planned_query import COUNTED, PlannedQuery
 from lakeport.duckdb.query.named_table import NamedTable
-from lakeport.duckdb.query.queries import Query, TableUse
-from lakeport.duckdb.query.views import expand_views
+from lakeport.duckdb.query.queries import TableUse
 from lakeport.duckdb.tables.arrow_views import sized_view
 from lakeport.duckdb.tables.join_keys import JoinKeys, KeyValues, may_prune
 from lakeport.duckdb.tables.needed_rows import needed_rows
 from lakeport.duckdb.tables.query_tables import NativeTable, Tables
+from lakeport.duckdb.translating import TranslatedQuery
 from lakeport.frames.table_scan import TableScan
 from lakeport.transactions.lease import ReadLease
 
@@ -44,27 +43,25 @@ class QueryPlan:
 
 
 def plan_query(
-    database: duckdb.DuckDBPyConnection, macros: UsedMacros, tables: Tables, statement: exp.Query, lease: ReadLease
+    database: duckdb.DuckDBPyConnection, macros: UsedMacros, tables: Tables, query: TranslatedQuery, lease: ReadLease
 ) -> QueryPlan:
-    """Finds the tables of a query, and has DuckDB read them.
+    """Has DuckDB read the tables of a query.
 
     Args:
         database: Gets a cursor for the query.
         macros: Of the database.
-        tables: Finds them.
-        statement: In Spark's SQL; changed.
+        tables: Finds the tables.
+        query: The query.
         lease: On the transactions of all of them.
 
     Raises:
-        ConnectorError: A table is not there, its catalog refused, or only Spark runs such a query.
+        ConnectorError: A catalog failed, or refused.
     """
-    query = Query.of(expand_views(statement, lambda parts, owner: tables.view(parts, lease, owner)))
-    scans = tables.scans(query, lease)
-    translated = query.in_duckdb({view: scan.schema for view, scan in scans.items()})
+    translated = query.translated
     macros.provide(translated.text)
     planned = PlannedQuery(database.cursor(), translated.text, translated.names, lease)
-    found = attach_tables(planned, tables, {view: (named, scans[view]) for view, named in query.tables.items()},
-                          translated.uses, lease)  # fmt: skip
+    named = {view: (table, query.scans[view]) for view, table in query.tables.items()}
+    found = attach_tables(planned, tables, named, translated.uses, lease)
     return QueryPlan(planned, frozenset(tables.catalogs(query.tables.values())), *found)
 
 
@@ -109,11 +106,14 @@ def attach_tables(
         scan_view = view if is_alone else f"{view}_rows"
         fields = {field.name.lower(): (field.name, field.type) for field in scan.schema}
         needed = needed_rows(use.conditions, scan.schema, partial(_found, fields))
-        planned.register(scan_view, scan, needed, use.limit, keys[view])
-        columns = [fields[name][0] for name in use.columns] or scan.columns[:1]
+        columns = [fields[name][0] for name in use.columns]
+        if columns:
+            planned.register(scan_view, scan, needed, use.limit, keys[view])
+        else:
+            planned.register_count(scan_view, scan, needed, use.limit)
         if scan_view != view:
             rows = tables.estimated_rows(table, use, lease)
-            read = pa.schema([scan.schema.field(name) for name in columns])
+            read = pa.schema([scan.schema.field(name) for name in columns]) if columns else COUNTED
             planned.share(view, sized_view(scan_view, read, rows or 1), is_kept=use.times > 1 and may_keep)
         shows.append(partial(scan.show_read, columns, needed, use.limit))
     return tuple(natives), tuple(shows)

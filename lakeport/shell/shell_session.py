@@ -136,7 +136,7 @@ class ShellSession:
             ConnectorError, PySparkException: The statement failed.
         """
         self.last = statement
-        statement = self._ran = interpolate(statement, self.variables)
+        statement = self._ran = interpolate(statement, self.variables, self.session.dialect)
         self.settle()
         self.display.run(self.runner, statement, vertical=vertical, title=title)
         if _MOVES.match(statement):

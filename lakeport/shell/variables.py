@@ -14,11 +14,16 @@ _NAME = re.compile(r"\w+")
 _TIGHT = re.compile(r"[\w:)\]`'\"]$")
 
 
-def interpolate(text: str, variables: Mapping[str, str]) -> str:
+def interpolate(text: str, variables: Mapping[str, str], dialect: str = "spark") -> str:
     """A statement with variables replaced by their values.
 
     ``:name`` becomes the value itself, ``:'name'`` a string literal, ``:"name"`` a quoted identifier. Unset names do
     not change, nor does text in quotes and comments, a cast ``x::int``, or a field of a variant, ``v:field``.
+
+    Args:
+        text: The statement.
+        variables: Values by their names.
+        dialect: Of the statement, by which its literals and names are quoted.
     """
     if not variables or ":" not in text:
         return text
@@ -28,7 +33,7 @@ def interpolate(text: str, variables: Mapping[str, str]) -> str:
         written = text[token.start : token.stop]
         if colon:
             colon = False
-            value = _value(written, token.kind, variables)
+            value = _value(written, token.kind, variables, dialect)
             if value is not None:
                 pieces[-1] = value
                 continue
@@ -37,12 +42,17 @@ def interpolate(text: str, variables: Mapping[str, str]) -> str:
     return "".join(pieces)
 
 
-def _value(written: str, kind: str, variables: Mapping[str, str]) -> str | None:
+def _value(written: str, kind: str, variables: Mapping[str, str], dialect: str) -> str | None:
     if kind == "word":
         return variables.get(written)
     if kind != "text" or written[1:-1] not in variables or not _NAME.fullmatch(written[1:-1]):
         return None
     value = variables[written[1:-1]]
-    if written[0] == "'":
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    return quote_identifier(value) if written[0] == '"' else None
+    if written[0] not in "'\"":
+        return None
+    if dialect != "spark":
+        # A backslash is a character there.
+        return written[0] + value.replace(written[0], 2 * written[0]) + written[0]
+    if written[0] == '"':
+        return quote_identifier(value)
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
@@ -16,12 +17,25 @@ from lakeport.spark.bridge.proxies import Proxy
 from lakeport.transactions.cleanup import CLEANUP
 from lakeport.transactions.lease import ReadLease, notify_query_ended
 
-__all__ = ["query_reads", "query_writes", "stop_listening"]
+__all__ = ["RunningQuery", "query_reads", "query_writes", "stop_listening"]
 
 _EXECUTION = "spark.sql.execution.id"
 _lock = threading.Lock()
 _writes: dict[int, list[weakref.WeakMethod[Callable[[], None]]]] = {}
 """What a query that fails has to give up, by the number of the query."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningQuery:
+    """A query of Spark SQL that a thread runs.
+
+    Attributes:
+        number: Its number.
+        session: The id of its session.
+    """
+
+    number: int
+    session: str
 
 
 class QueryListenerProxy(Proxy):
@@ -62,7 +76,7 @@ def query_reads(jvm: Jvm, lease: ReadLease) -> None:
     lease.acquire(int(query.id()))
 
 
-def query_writes(jvm: Jvm, give_up: Callable[[], None]) -> None:
+def query_writes(jvm: Jvm, give_up: Callable[[], None], running: RunningQuery | None = None) -> None:
     """To be called in the thread that runs the query, when an insert of it has begun.
 
     Spark does not abort a write whose query fails before the first task that writes, as in a shuffle before it.
@@ -70,17 +84,24 @@ def query_writes(jvm: Jvm, give_up: Callable[[], None]) -> None:
     Args:
         jvm: The JVM.
         give_up: A method that is called if the query fails, unless its object is gone; may be called once more.
+        running: The query, where that is known.
     """
-    query = _query_of_thread(jvm)
-    if query is not None:
-        _listen(jvm, query.sparkSession())
-        _writes.setdefault(int(query.id()), []).append(weakref.WeakMethod(give_up))
+    number = None
+    if running is not None and _key(running.session) in jvm.shared:
+        number = running.number
+    else:
+        query = _query_of_thread(jvm)
+        if query is not None:
+            _listen(jvm, query.sparkSession())
+            number = int(query.id())
+    if number is not None:
+        _writes.setdefault(number, []).append(weakref.WeakMethod(give_up))
 
 
 def stop_listening(jvm: Jvm, spark: SparkSession) -> None:
     """Takes the listener out of a Spark session again, if it has one."""
     try:
-        found = jvm.shared.pop(_key(spark._jsparkSession), None)
+        found = jvm.shared.pop(_key(str(spark._jsparkSession.sessionUUID())), None)
         if found is not None:
             manager, listener = found
             manager.unregister(listener)
@@ -97,7 +118,7 @@ def _query_of_thread(jvm: Jvm) -> JavaObject | None:
 
 
 def _listen(jvm: Jvm, session: JavaObject) -> None:
-    key = _key(session)
+    key = _key(str(session.sessionUUID()))
     with _lock:
         if key in jvm.shared:
             return
@@ -107,5 +128,5 @@ def _listen(jvm: Jvm, session: JavaObject) -> None:
         jvm.shared[key] = (manager, listener)
 
 
-def _key(session: JavaObject) -> object:
-    return ("query listener", str(session.sessionUUID()))
+def _key(session: str) -> object:
+    return ("query listener", session)

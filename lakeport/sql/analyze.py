@@ -123,10 +123,14 @@ class AnalyzedTable:
         handle = _of_partitions(access, resolved, partitions)
         return cls(name, access, handle, metadata, keys=found.partition_keys, columns=chosen, partitions=partitions)
 
-    def query(self) -> str:
-        """The query, in Spark's SQL: a row for each partition, without names."""
+    def query(self, distinct: str) -> str:
+        """The query, in Spark's SQL: a row for each partition, without names.
+
+        Args:
+            distinct: How the engine counts distinct values, with braces in the place of a column.
+        """
         keys = [quote_identifier(key) for key in self.keys]
-        parts = [*keys, "count(*)", *(part for column in self.columns for part in _aggregates(column))]
+        parts = [*keys, "count(*)", *(part for column in self.columns for part in _aggregates(column, distinct))]
         selected = ", ".join(f"{part} AS a{index}" for index, part in enumerate(parts))
         table = ".".join(map(quote_identifier, (self.name.catalog, self.name.schema, self.name.table)))
         where = f" WHERE {self.partitions.condition}" if self.partitions.condition else ""
@@ -189,15 +193,16 @@ def _chosen(
     return tuple(visible[one] for one in dict.fromkeys(one.lower() for one in asked))
 
 
-def _aggregates(column: ColumnMetadata) -> list[str]:
+def _aggregates(column: ColumnMetadata, distinct: str) -> list[str]:
     """The aggregates of a column; ``_found`` takes their values in this order."""
     name = quote_identifier(column.name)
+    different = distinct.format(name)
     if pt.is_boolean(column.type):
         return [f"count({name})", f"count_if({name})"]
     if _is_text(column.type):
         lengths = f"octet_length({name})"
-        return [f"count({name})", f"approx_count_distinct({name})", f"avg({lengths})", f"max({lengths})"]
-    return [f"count({name})", f"approx_count_distinct({name})", f"min({name})", f"max({name})"]
+        return [f"count({name})", different, f"avg({lengths})", f"max({lengths})"]
+    return [f"count({name})", different, f"min({name})", f"max({name})"]
 
 
 def _found(column: ColumnMetadata, rows: int, values: Iterator[object]) -> CollectedColumn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 
 import pyarrow as pa
 
@@ -82,10 +83,16 @@ class AnalyzedPartitions:
         parts = []
         for column, value in self.keys:
             name = quote_identifier(column.name)
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            text = text.replace("\\", "\\\\").replace("'", "\\'")
-            parts.append(f"{name} IS NULL" if value is None else f"{name} = '{text}'")
+            parts.append(f"{name} IS NULL" if value is None else f"{name} = {_literal(value)}")
         return " AND ".join(parts)
+
+
+def _literal(value: Value) -> str:
+    """A value in SQL, of its own type: engines do not cast alike."""
+    if isinstance(value, (bool, int)):
+        return str(value).lower()
+    text = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    return f"DATE '{text}'" if isinstance(value, date) else f"'{text}'"
 
 
 def _value(text: str, key: ColumnMetadata, name: CatalogSchemaTableName) -> Value | None:

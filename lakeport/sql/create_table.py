@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from connector_spi.names import CatalogSchemaTableName, quote_identifier
-from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.schema import ColumnMetadata, TableBuckets, TableMetadata
 from lakeport.type_names import simple_name
 
 __all__ = ["create_table_text"]
@@ -42,8 +42,9 @@ def _clauses(table: TableMetadata) -> Iterator[str]:
     options = {key.removeprefix(_OPTION): text for key, text in properties.items() if key.startswith(_OPTION)}
     if options:
         yield f"OPTIONS (\n  {_assignments(options)})"
-    if table.partitioned_by:
-        yield f"PARTITIONED BY ({', '.join(map(quote_identifier, table.partitioned_by))})"
+    layout = [*map(quote_identifier, table.partitioned_by), *([_bucket(table.buckets)] if table.buckets else [])]
+    if layout:
+        yield f"PARTITIONED BY ({', '.join(layout)})"
     if table.comment:
         yield f"COMMENT {_text(table.comment)}"
     if "location" in properties and properties.get("is_managed_location") != "true":
@@ -55,6 +56,14 @@ def _clauses(table: TableMetadata) -> Iterator[str]:
     }
     if others:
         yield f"TBLPROPERTIES (\n  {_assignments(others)})"
+
+
+def _bucket(buckets: TableBuckets) -> str:
+    """Spark shows ``CLUSTERED BY`` as the transform that it becomes."""
+    columns, sorted_by = (list(map(quote_identifier, names)) for names in (buckets.columns, buckets.sorted_by))
+    if sorted_by:
+        return f"sorted_bucket({', '.join([*columns, str(buckets.count), *sorted_by])})"
+    return f"bucket({', '.join([str(buckets.count), *columns])})"
 
 
 def _column(column: ColumnMetadata) -> str:

@@ -27,7 +27,7 @@ __all__ = ["translate_query"]
 
 _SAME_CLASSES = (
     "Alias And Array Between Boolean CTE Case Column ColumnDef Cube DPipe DataType DataTypeParam Distinct Dot "
-    "Escape Except Exists Fetch Filter GT GTE Group GroupingSets Having HexString Identifier If In Intersect "
+    "Escape Except Exists Filter GT GTE Group GroupingSets Having HexString Identifier In Intersect "
     "Interval IgnoreNulls Is JSONPath LT LTE Lambda Lateral Limit "
     "LimitOptions Literal Mod Neg Not Null NullSafeEQ NullSafeNEQ Offset Or Order Ordered Paren Rollup Select Star "
     "Subquery TableAlias Tuple Union Unnest Values Var Where WindowSpec"
@@ -127,6 +127,12 @@ def _like(node: Expr) -> Expr | None:
     return None
 
 
+def _fetch(node: Expr) -> None:
+    options = node.args.get("limit_options")
+    if options is not None and (options.args.get("with_ties") or options.args.get("percent")):
+        raise UntranslatableError(node, "Spark counts rows, and leaves equal ones out", "compare rank() in a subquery")
+
+
 def _struct(node: Expr) -> Expr | None:
     if isinstance(node.parent, exp.Cast):
         return None
@@ -158,6 +164,7 @@ _RULES: dict[str, Rule] = {
     "All": _quantified,
     "Any": _quantified,
     "EQ": _any,
+    "Fetch": _fetch,
     "Like": _like,
     "NEQ": _any,
     "Struct": _struct,

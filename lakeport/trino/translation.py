@@ -49,6 +49,9 @@ def to_spark(view: ViewDefinition, shown: str) -> str:
     try:
         import sqlglot
         from sqlglot.errors import SqlglotError
+
+        from lakeport.trino.joins import check_joins
+        from lakeport.trino.rules import UntranslatableError
     except ImportError as error:
         raise NotSupportedError(
             f"the view {view.name} is written in Trino's SQL, and reading it needs sqlglot: pip install "
@@ -58,17 +61,24 @@ def to_spark(view: ViewDefinition, shown: str) -> str:
     try:
         query = sqlglot.parse_one(view.text, dialect="trino")
         for part in _doubtful(query):
-            raise NotSupportedError(
-                f"the view {view.name} cannot be read: its part {part.sql(dialect='trino')} may mean something else in "
-                f"Spark; its text is: {shown}",
-                UNSUPPORTED_VIEW,
-            )
+            raise _other_meaning(view, part, shown)
+        check_joins(query)
         return str(query.sql(dialect="spark"))
+    except UntranslatableError as error:
+        raise _other_meaning(view, error.node, shown) from error
     except SqlglotError as error:
         reason = str(error).splitlines()[0]
         raise NotSupportedError(
             f"the view {view.name} cannot be read: its text is not valid ({reason}): {shown}", UNSUPPORTED_VIEW
         ) from error
+
+
+def _other_meaning(view: ViewDefinition, part: Expr, shown: str) -> NotSupportedError:
+    return NotSupportedError(
+        f"the view {view.name} cannot be read: its part {part.sql(dialect='trino')} may mean something else in Spark; "
+        f"its text is: {shown}",
+        UNSUPPORTED_VIEW,
+    )
 
 
 def _doubtful(query: Expr) -> Iterator[Expr]:

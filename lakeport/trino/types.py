@@ -14,6 +14,7 @@ from sqlglot.schema import MappingSchema
 from lakeport.trino.coercion import annotate
 from lakeport.trino.columns_of import ColumnsOf
 from lakeport.trino.decimals import with_decimal_digits
+from lakeport.trino.joins import check_joins, named_joins
 from lakeport.trino.results import RESULTS, with_result_types
 
 __all__ = ["Kind", "keep_kind", "keep_kinds", "kind_of", "with_types"]
@@ -91,23 +92,14 @@ def with_types(query: Expr, columns_of: ColumnsOf) -> Expr:
 
     Raises:
         SqlglotError: Its names cannot be resolved.
+        UntranslatableError: It has a join that Spark reads in another way.
     """
-    for literal in list(query.find_all(exp.Literal)):
-        # Such literals are decimals in Trino and Spark, but not in sqlglot.
-        is_plain = not literal.is_string and "." in literal.name and "e" not in literal.name.lower()
-        if is_plain and not isinstance(literal.parent, exp.DataTypeParam):
-            literal.replace(exp.cast(exp.Literal.string(literal.name), _decimal(literal.name)))
-    for column in list(query.find_all(exp.Column)):
-        # Functions without parentheses, which sqlglot parses as columns.
-        made = {"current_schema": exp.CurrentSchema, "current_catalog": exp.CurrentCatalog}.get(column.name.lower())
-        if made is not None and not column.table and not column.this.quoted:
-            column.replace(made())
+    _plain_values(query)
     ordinals = _without_ordinals(query)
     _name_star_values(query)
-    for select in query.find_all(exp.Select):
-        for position, projection in enumerate(select.expressions):
-            if not isinstance(projection, exp.Alias | exp.Column | exp.Star | exp.Dot):
-                projection.replace(exp.alias_(projection.copy(), f"_col{position}"))
+    _name_results(query)
+    check_joins(query)
+    by_name = named_joins(query)
     tables, schema = _stand_ins(query, columns_of)
     qualified = qualify(
         query,
@@ -119,6 +111,8 @@ def with_types(query: Expr, columns_of: ColumnsOf) -> Expr:
         expand_stars=False,
         expand_alias_refs=False,
     )
+    for join in by_name:
+        join.restore()
     _qualify_having(qualified)
     rules = with_decimal_digits(with_result_types(Trino.EXPRESSION_METADATA))
     typed = annotate(qualified, schema, rules)
@@ -130,6 +124,28 @@ def with_types(query: Expr, columns_of: ColumnsOf) -> Expr:
             for key in ("this", "db", "catalog"):
                 table.set(key, original.args.get(key))
     return typed
+
+
+def _plain_values(query: Expr) -> None:
+    """Gives literals their types, and words that are functions without parentheses their classes."""
+    for literal in list(query.find_all(exp.Literal)):
+        # Such literals are decimals in Trino and Spark, but not in sqlglot.
+        is_plain = not literal.is_string and "." in literal.name and "e" not in literal.name.lower()
+        if is_plain and not isinstance(literal.parent, exp.DataTypeParam):
+            literal.replace(exp.cast(exp.Literal.string(literal.name), _decimal(literal.name)))
+    for column in list(query.find_all(exp.Column)):
+        # Functions without parentheses, which sqlglot parses as columns.
+        made = {"current_schema": exp.CurrentSchema, "current_catalog": exp.CurrentCatalog}.get(column.name.lower())
+        if made is not None and not column.table and not column.this.quoted:
+            column.replace(made())
+
+
+def _name_results(query: Expr) -> None:
+    """Names results that have no name as Trino does."""
+    for select in query.find_all(exp.Select):
+        for position, projection in enumerate(select.expressions):
+            if not isinstance(projection, exp.Alias | exp.Column | exp.Star | exp.Dot):
+                projection.replace(exp.alias_(projection.copy(), f"_col{position}"))
 
 
 def _kind_by_class(node: Expr) -> Kind:
@@ -163,15 +179,16 @@ def _qualify_having(query: Expr) -> None:
     """Gives columns in HAVING, which sqlglot leaves alone, the table that the same name has in the select list."""
     for having in query.find_all(exp.Having):
         select = having.parent
-        known = {
-            column.name: column.table
-            for value in (select.expressions if select is not None else [])
-            for column in value.find_all(exp.Column)
-            if column.table and column.parent_select is select
-        }
+        known: dict[str, set[str]] = {}
+        for value in select.expressions if select is not None else []:
+            for column in value.find_all(exp.Column):
+                if column.table and column.parent_select is select:
+                    known.setdefault(column.name, set()).add(column.table)
         for column in having.find_all(exp.Column):
-            if not column.table and column.parent_select is select and column.name in known:
-                column.set("table", exp.to_identifier(known[column.name]))
+            tables = known.get(column.name, set())
+            # Of several tables it is what they are joined by, which has the name of a result.
+            if not column.table and column.parent_select is select and len(tables) == 1:
+                column.set("table", exp.to_identifier(next(iter(tables))))
 
 
 def _without_ordinals(query: Expr) -> list[Expr]:

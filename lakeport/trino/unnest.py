@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from lakeport.trino.building import call, cast, integer, text
+from lakeport.trino.building import call, cast, integer
 from lakeport.trino.rules import UntranslatableError
 from lakeport.trino.types import Kind, kind_of
 
@@ -74,21 +74,38 @@ def _source(unnest: Expr, values: list[str]) -> tuple[Expr, list[str] | None]:
     """The one array or map to generate rows from, and the names of the fields of its elements if they are rows."""
     sources = unnest.expressions
     if len(sources) == 1:
-        inner = sources[0].type.expressions if sources[0].type is not None else []
-        is_rows = kind_of(sources[0]) is Kind.ARRAY and len(inner) == 1 and inner[0].this.name == "STRUCT"
-        fields = [one.name for one in inner[0].expressions] if is_rows else None
-        if fields is not None and len(fields) != len(values):
-            raise UntranslatableError(unnest, f"the rows have {len(fields)} fields, and {len(values)} are named", "")
+        fields = _fields(sources[0])
+        found = [] if fields is None else fields
+        if fields is not None and len(found) != len(values):
+            raise UntranslatableError(unnest, f"the rows have {len(found)} fields, and {len(values)} are named", "")
         return sources[0], fields
-    if len(sources) != 2 or any(kind_of(one) is not Kind.ARRAY for one in sources) or len(values) != 2:
-        raise UntranslatableError(
-            unnest, "UNNEST of two arrays with known types is translated, not of more or of maps", "unnest one by one"
-        )
-    # A NULL is as good as an empty array.
-    arrays = [exp.Coalesce(this=one.copy(), expressions=[call("ARRAY")]) for one in sources]
-    pair = call("NAMED_STRUCT", text("x"), exp.to_identifier("x"), text("y"), exp.to_identifier("y"))
-    zipped = exp.Lambda(this=pair, expressions=[exp.to_identifier("x"), exp.to_identifier("y")])
-    return call("ZIP_WITH", *arrays, zipped), ["x", "y"]
+    columns = [column for one in sources for column in _columns(unnest, one)]
+    if len(columns) != len(values):
+        why = f"the arrays and maps give {len(columns)} columns, and {len(values)} are named"
+        raise UntranslatableError(unnest, why, "")
+    # Shorter ones end in NULL in both. A NULL is as good as an empty array.
+    arrays = [exp.Coalesce(this=one, expressions=[call("ARRAY")]) for one in columns]
+    return call("ARRAYS_ZIP", *arrays), [str(position) for position, _ in enumerate(arrays)]
+
+
+def _columns(unnest: Expr, source: Expr) -> list[Expr]:
+    """The arrays that are the columns of one of several sources."""
+    kind, fields = kind_of(source), _fields(source)
+    if fields is not None:
+        return [exp.Dot(this=exp.paren(source.copy()), expression=exp.to_identifier(one)) for one in fields]
+    if kind is Kind.ARRAY:
+        return [source.copy()]
+    if kind is Kind.MAP:
+        return [call("MAP_KEYS", source), call("MAP_VALUES", source)]
+    shown = source.sql(dialect="trino")
+    raise UntranslatableError(unnest, f"the type of {shown} is not known here", "unnest one by one")
+
+
+def _fields(source: Expr) -> list[str] | None:
+    """The fields of the rows that are the elements of an array; ``None`` for other elements."""
+    inner = source.type.expressions if source.type is not None else []
+    is_rows = kind_of(source) is Kind.ARRAY and len(inner) == 1 and inner[0].this.name == "STRUCT"
+    return [one.name for one in inner[0].expressions] if is_rows else None
 
 
 def _named(alias: Expr | None) -> Expr | None:

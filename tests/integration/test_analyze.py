@@ -53,6 +53,14 @@ def test_of_plain_tables(
     create_table(shop.hive.metastore, tmp_path, name.schema, name.table, ROWS, keys)
     with connected(spark, metastore_release.uri, tmp_path / "catalogs") as session:
         session.sql(f"ANALYZE TABLE hive.{name} COMPUTE STATISTICS")
+        assert ids(shop.other, name, keys) == ({(1, 1, 0, 1), (2, 2, 0, 1)} if keys else {(1, 2, 0, 2)})
+        if keys:
+            shop.hive.metastore.writes.drop_partition_statistics(name.schema, name.table, ["id"], ["ds=a", "ds=b"])
+        else:
+            shop.hive.metastore.writes.drop_table_statistics(name.schema, name.table, ["id"])
+    assert ids(shop.other, name, keys) == set()
+    with lakeport.connect(catalogs=tmp_path / "catalogs", engine="duckdb") as local:
+        local.sql(f"ANALYZE TABLE hive.{name} COMPUTE STATISTICS")
     assert ids(shop.other, name, keys) == ({(1, 1, 0, 1), (2, 2, 0, 1)} if keys else {(1, 2, 0, 2)})
     reads = shop.hive.metastore.reads
     table = reads.get_table(name.schema, name.table)

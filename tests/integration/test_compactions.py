@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
@@ -10,14 +12,19 @@ from pymetastore.hive_metastore import ttypes
 
 from catalog.metastore.compactions import CompactionKind, RequestedCompaction
 from connector_spi.errors import MetastoreError, NotSupportedError
+from connector_spi.names import SchemaTableName
+from connector_spi.optional.definitions import SupportsTableDefinition, TableDefinition
 from connector_spi.predicate import Value
+from connector_spi.schema import ColumnMetadata
+from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import insert_rows
 from connectors.hive import error_codes
 from connectors.hive.transactions.compactions import compact_procedure
 from tests.connectors.hive.compaction.compacting import call
 from tests.connectors.hive.reading import make_session
 from tests.integration.conftest import RunningRelease
-from tests.integration.test_transactional_inserts import Warehouse, warehouse
+from tests.integration.servers import RELEASES
+from tests.integration.test_transactional_inserts import Warehouse, opened_warehouse, warehouse
 from tests.integration.test_transactions import make_hive
 
 __all__ = ["warehouse"]
@@ -37,6 +44,12 @@ def shown(warehouse: Warehouse, table: str) -> list[tuple[str | None, int, str]]
     found = warehouse.other.show_compact(ttypes.ShowCompactRequest()).compacts
     of = [one for one in found if (one.dbname, one.tablename) == (warehouse.schema, table)]
     return sorted((one.partitionname, one.type, one.state) for one in of)
+
+
+@pytest.fixture
+def each_release(metastore_release: RunningRelease, tmp_path: Path) -> Iterator[Warehouse]:
+    with opened_warehouse(metastore_release, tmp_path) as opened:
+        yield opened
 
 
 def test_every_release_keeps_the_list(metastore_release: RunningRelease) -> None:
@@ -97,3 +110,43 @@ def test_compactions_of_our_own(warehouse: Warehouse) -> None:
     assert (cleaned["state"], cleaned["reason"], cleaned["deleted"]) == ("succeeded", None, 2)
     assert shown(warehouse, "own") == [(None, ttypes.CompactionType.MAJOR, "succeeded")]
     assert warehouse.rows(name) == before
+
+
+def two_rows(start: int) -> pa.Table:
+    """A row of each of two partitions."""
+    return pa.table({"id": pa.array([start, start + 1], pa.int64()), "ds": ["a", "b"]})
+
+
+def define(warehouse: Warehouse, kind: str) -> SchemaTableName:
+    """A table where the metastore wants tables of its own to be."""
+    name = SchemaTableName(warehouse.schema, kind)
+    columns = (ColumnMetadata("id", pa.int64()), ColumnMetadata("ds", pa.string()))
+    properties = (("transactional", "true"), ("transactional_properties", kind))
+    with ReferenceQuery(warehouse.hive) as query:
+        assert isinstance(query.metadata, SupportsTableDefinition)
+        definition = TableDefinition(name, columns, ("ds",), provider="orc", properties=properties)
+        query.metadata.create_table(query.session, definition)
+    return name
+
+
+@pytest.mark.parametrize("metastore_release", RELEASES[2:], ids=lambda release: release.version, indirect=True)
+def test_compactions_of_our_own_in_newer_releases(each_release: Warehouse) -> None:
+    given = {"schema_name": each_release.schema}
+    for kind in ("insert_only", "default"):
+        name = define(each_release, kind)
+        given |= {"table_name": name.table, "partition": "ds=a"}
+        insert_rows(each_release.hive, name, [two_rows(1)])
+        for count, made_of in ((2, "minor"), (3, "major")):
+            insert_rows(each_release.hive, name, [two_rows(2 * count - 1)])
+            before = each_release.rows(name)
+            [made] = call(each_release.hive, "run_compaction", **given, type=made_of)
+            # Files of insert-only tables are copied, and no rows counted.
+            assert (made["state"], made["rows"]) == ("ready for cleaning", count if kind == "default" else None), made
+            assert each_release.rows(name) == before
+            [cleaned] = call(each_release.hive, "run_clean", schema_name=name.schema, table_name=name.table)
+            assert (cleaned["state"], cleaned["reason"]) == ("succeeded", None)
+            assert each_release.rows(name) == before
+        kinds = [ttypes.CompactionType.MINOR, ttypes.CompactionType.MAJOR]
+        assert sorted(shown(each_release, name.table)) == sorted(("ds=a", one, "succeeded") for one in kinds)
+        insert_rows(each_release.hive, name, [pa.table({"id": pa.array([7], pa.int64()), "ds": ["a"]})])
+        assert [row["id"] for row in each_release.rows(name)] == [1, 2, 3, 4, 5, 6, 7]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -81,18 +81,24 @@ class Warehouse:
         return met
 
 
-@pytest.fixture(scope="module")
-def warehouse(transactional_release: RunningRelease, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
-    transport = TTransport.TBufferedTransport(TSocket.TSocket("127.0.0.1", transactional_release.port))
+@contextmanager
+def opened_warehouse(running: RunningRelease, folder: Path) -> Iterator[Warehouse]:
+    """A schema in a folder of its own."""
+    transport = TTransport.TBufferedTransport(TSocket.TSocket("127.0.0.1", running.port))
     transport.open()
-    hive = make_hive(transactional_release.uri)
-    folder = tmp_path_factory.mktemp("inserts")
+    hive = make_hive(running.uri)
     schema = f"i{uuid4().hex[:8]}"
     hive.metastore.writes.create_database(Database(schema, location=folder.as_uri()))
-    old = transactional_release.release.version.startswith("3.")
+    old = running.release.version.startswith("3.")
     with closing(transport):
         yield Warehouse(hive, ThriftHiveMetastore.Client(TBinaryProtocol(transport)), schema, folder, old)
     hive.shutdown()
+
+
+@pytest.fixture(scope="module")
+def warehouse(transactional_release: RunningRelease, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
+    with opened_warehouse(transactional_release, tmp_path_factory.mktemp("inserts")) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize("kind", ["default", "insert_only"])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
 from catalog.metastore.definitions import is_managed
-from catalog.metastore.model import FieldSchema, Partition, Table
+from catalog.metastore.model import FieldSchema, Partition, StorageDescriptor, Table
 from catalog.metastore.types import parse_hive_type
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
-from connector_spi.schema import ColumnMetadata, TableMetadata
+from connector_spi.schema import ColumnMetadata, TableBuckets, TableMetadata
 from connectors.hive import error_codes
 from connectors.hive.acid.key_columns import BUCKET
 from connectors.hive.buckets.hashes import VERSIONS
@@ -29,6 +30,7 @@ from connectors.toolkit.storage.filesystem import FileSystem
 __all__ = ["bucketed_alike", "make_handle", "make_metadata", "partition_key_handles"]
 
 _SPARK_BUCKETS = "spark.sql.sources.schema.numBuckets"
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What Spark keeps of its own tables, and repeats what the table's definition says.
 _SPARKS_PARAMETERS = "spark.sql."
 # What the metastore and its writers keep about a table, and no one declares (StatsSetupConst, hive_metastoreConstants).
@@ -113,6 +115,7 @@ def make_metadata(table: Table, handle: HiveTableHandle) -> TableMetadata:
         tuple(key.name for key in handle.partition_keys),
         table.parameters.get("comment"),
         _properties(table, handle),
+        _shown_buckets(table.storage),
     )
 
 
@@ -135,6 +138,26 @@ def _bucketing(table: Table, columns: Sequence[ColumnHandle], rules: Mapping[str
     return Bucketing(tuple(known[name] for name in names), texts, storage.bucket_count, version)
 
 
+def _shown_buckets(storage: StorageDescriptor) -> TableBuckets | None:
+    """What Spark's ``CLUSTERED BY`` can say: it has no descending order, and shows names without quotes."""
+    order = storage.sort_columns
+    names = (*storage.bucket_columns, *(one.name for one in order))
+    if storage.bucket_count < 1 or not storage.bucket_columns or not all(one.ascending for one in order):
+        return None
+    if not all(_PLAIN_NAME.fullmatch(name) for name in names):
+        return None
+    return TableBuckets(tuple(storage.bucket_columns), storage.bucket_count, tuple(one.name for one in order))
+
+
+def _bucket_properties(storage: StorageDescriptor) -> dict[str, str]:
+    """Buckets that ``CLUSTERED BY`` cannot say, by Trino's names."""
+    if not storage.bucket_columns or _shown_buckets(storage) is not None:
+        return {}
+    order = ",".join(one.name if one.ascending else f"{one.name} DESC" for one in storage.sort_columns)
+    shown = {"bucketed_by": ",".join(storage.bucket_columns), "bucket_count": str(storage.bucket_count)}
+    return {**shown, "sorted_by": order} if order else shown
+
+
 def _handle(field: FieldSchema, name: SchemaTableName) -> ColumnHandle:
     try:
         return ColumnHandle(field.name, parse_hive_type(field.type))
@@ -155,18 +178,13 @@ def _properties(table: Table, handle: HiveTableHandle) -> tuple[tuple[str, str],
         for key, value in table.parameters.items()
         if key.lower() not in _KEPT_PARAMETERS and not key.startswith(_SPARKS_PARAMETERS)
     }
-    bucketed = (
-        {"bucketed_by": ",".join(table.storage.bucket_columns), "bucket_count": str(table.storage.bucket_count)}
-        if table.storage.bucket_columns
-        else {}
-    )
     columns = (*handle.data_columns, *handle.partition_keys)
     instants = [path for column in columns for path in instant_paths(column.name, column.type)]
     known = {
         **described_storage(table.storage),
         "location": handle.location,
         **({} if is_managed(table) else {"external": "true"}),
-        **bucketed,
+        **_bucket_properties(table.storage),
         **({INSTANT_COLUMNS: ",".join(instants)} if instants else {}),
         **table.access.properties(),
     }

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.definitions import check_table_properties, location_uri
-from catalog.metastore.model import FieldSchema, Parameters, SortColumn, StorageDescriptor, Table
+from catalog.metastore.model import FieldSchema, Parameters, Table
 from catalog.metastore.table_access import ACCESS_PREFIX
 from catalog.metastore.types import hive_type_text
 from connector_spi.errors import ErrorCode, FileMissingError, InvalidArgumentError, NotSupportedError
@@ -19,6 +19,7 @@ from connectors.hive.definitions.columns import make_handle
 from connectors.hive.definitions.instants import INSTANT_COLUMNS, instant_paths, with_instants
 from connectors.hive.definitions.storage_classes import declared_storage
 from connectors.hive.definitions.table_formats import is_transactional
+from connectors.hive.registration.buckets import with_buckets
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["TABLE_EXISTS", "external_table", "managed_table"]
@@ -75,7 +76,7 @@ def _table(definition: TableDefinition, location: str, session: ConnectorSession
     return Table(
         definition.name.schema,
         definition.name.table,
-        storage=_bucketed(storage, definition, properties),
+        storage=with_buckets(storage, definition, properties),
         partition_keys=keys,
         parameters=Parameters.of({**properties, **comment}),
         table_type="MANAGED_TABLE",
@@ -90,35 +91,6 @@ def _properties(definition: TableDefinition) -> dict[str, str]:
     kinds = _TRANSACTIONAL if is_transactional(properties) else ()
     check_table_properties(definition.name, {key: None for key in properties if key.lower() not in kinds})
     return properties
-
-
-def _bucketed(storage: StorageDescriptor, definition: TableDefinition, properties: dict[str, str]) -> StorageDescriptor:
-    """The storage with the buckets that the properties declare, which are taken from them."""
-    names = _names(properties.pop("bucketed_by", ""))
-    count = properties.pop("bucket_count", "").strip()
-    sorted_by = [text.split() for text in properties.pop("sorted_by", "").split(",") if text.strip()]
-    if not (names or count or sorted_by):
-        return storage
-    known = [field.name for field in storage.columns]
-    unknown = [name for name in names if name not in known]
-    if not names or unknown or not count.isdecimal() or int(count) < 1:
-        raise InvalidArgumentError(
-            f"CREATE TABLE {definition.name} has 'bucketed_by'='{','.join(names)}' and 'bucket_count'='{count}'; "
-            f"expected columns of the table ({', '.join(known)}) and a number of buckets, at least 1"
-        )
-    sort_columns = tuple(_sort_column(definition, words, known) for words in sorted_by)
-    return replace(storage, bucket_columns=tuple(names), bucket_count=int(count), sort_columns=sort_columns)
-
-
-def _sort_column(definition: TableDefinition, words: Sequence[str], known: Sequence[str]) -> SortColumn:
-    """A column of ``sorted_by``: its name, and ``ASC`` or ``DESC`` behind it."""
-    name, order = words[0].lower(), " ".join(words[1:]).upper() or "ASC"
-    if name not in known or order not in ("ASC", "DESC"):
-        raise InvalidArgumentError(
-            f"CREATE TABLE {definition.name} has '{' '.join(words)}' in 'sorted_by'; expected one of "
-            f"{', '.join(known)}, with ASC or DESC behind it"
-        )
-    return SortColumn(name, ascending=order == "ASC")
 
 
 def _names(text: str) -> list[str]:

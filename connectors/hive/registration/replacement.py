@@ -37,8 +37,8 @@ def has_definition(old: Table, new: Table) -> bool:
             old.storage.input_format == new.storage.input_format,
             old.storage.serde.serialization_lib == new.storage.serde.serialization_lib,
             is_transactional(old.parameters) == is_transactional(new.parameters),
-            (old.storage.bucket_columns, max(old.storage.bucket_count, 0))
-            == (new.storage.bucket_columns, max(new.storage.bucket_count, 0)),
+            (old.storage.bucket_columns, max(old.storage.bucket_count, 0), old.storage.sort_columns)
+            == (new.storage.bucket_columns, max(new.storage.bucket_count, 0), new.storage.sort_columns),
         )
     )
     # The metastore adds properties of its own.

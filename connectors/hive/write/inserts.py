@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Table
-from connector_spi.errors import NotSupportedError
+from connector_spi.errors import ConnectorError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.optional.writing import MergeCommand, Overwrite
@@ -33,6 +34,7 @@ from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["BEGUN", "STAGING", "HiveInserts"]
 
+_LOG = logging.getLogger(__name__)
 STAGING = ".lakeport_insert_"
 """Begins with a dot, so that Hive, Spark, Trino and we pass over it."""
 BEGUN = ".begun"
@@ -125,12 +127,6 @@ class HiveInserts:
         insert = self._begun[handle.staging]
         if epoch is not None:
             location = handle.staging.rpartition("/")[0]
-            if not self._files.has_folders(location):
-                raise NotSupportedError(
-                    f"batches of a streaming query are not written to {handle.name}: its files are in {location}, an "
-                    "object store, where of two writers of one batch none can know that it is the only one; write to "
-                    "a table on HDFS, or each batch by an insert (foreachBatch)"
-                )
             if not insert.begin_epoch(StreamJournal(self._files, handle.name, location, epoch)):
                 return False
         insert.finish(fragments)
@@ -162,10 +158,16 @@ class HiveInserts:
             self.discard()
 
     def discard(self) -> None:
-        """Deletes all files that were not published, and rolls back."""
+        """Deletes all files that were not published, and rolls back.
+
+        Files that stay are no error: no reader sees them, and what was published before is there.
+        """
         try:
             for insert in (*self._begun.values(), *self._finished):
-                insert.discard()
+                try:
+                    insert.discard()
+                except ConnectorError as error:
+                    _LOG.warning("files of a write were left behind, which no reader sees: %s", error.message)
             self._begun.clear()
             self._finished.clear()
         finally:

@@ -43,11 +43,6 @@ def check_writable(table: HiveTableHandle, entry: Table, files: FileSystem) -> N
     unwritten = files.why_not_written(table.location)
     if unwritten is not None:
         raise NotSupportedError(f"{where}: its files are in {table.location}; {unwritten}")
-    if table.bucketing is not None and table.snapshot is None and not files.has_folders(table.location):
-        raise NotSupportedError(
-            f"{where}: it is bucketed, not transactional, and in an object store ({table.location}), where two writers "
-            "would give files of a bucket one name; use a transactional table, or one without buckets"
-        )
     for key in table.partition_keys:
         if not any(kind(key.type) for kind in _KEY_KINDS) or key.name in dict(table.text_rules):
             raise NotSupportedError(

@@ -46,6 +46,8 @@ def _differences(definition: TableDefinition, entry: Table, described: TableMeta
     keys = [key.lower() for key in described.partitioned_by]
     if definition.partitioned_by and [key.lower() for key in definition.partitioned_by] != keys:
         yield f"PARTITIONED BY ({', '.join(definition.partitioned_by)})", f"the keys ({', '.join(keys)})"
+    if definition.buckets is not None:
+        yield f"CLUSTERED BY ({', '.join(definition.buckets.columns)})", "no buckets of Hive"
     properties = dict(described.properties)
     for key, value in (*definition.properties, *definition.storage):
         if properties.get(key) != value:

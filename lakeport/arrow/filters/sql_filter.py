@@ -19,6 +19,7 @@ from sqlglot.expressions import Expr
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from lakeport.arrow.filters.conditions import ColumnTest, Junction, RowTest, column_value
+from lakeport.sql.spark_parser import SparkSql
 
 __all__ = ["parse_sql_filter"]
 
@@ -57,7 +58,7 @@ def parse_sql_filter(text: str, find: _Find) -> RowTest:
         ColumnNotFoundError: Whatever ``find`` raises.
     """
     try:
-        node = sqlglot.maybe_parse(text, into=exp.Condition, dialect="spark")
+        node = sqlglot.maybe_parse(text, into=exp.Condition, dialect=SparkSql)
     except SqlglotError as error:
         found = error.errors[0] if isinstance(error, ParseError) and error.errors else {}
         place = f" at {found['highlight']!r:.80}" if found.get("highlight") else ""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from connector_spi.properties import closest
@@ -102,12 +103,18 @@ def _cast(array: pa.Array, column: ColumnMetadata) -> pa.Array:
         if pa.types.is_integer(array.type) and pa.types.is_decimal(column.type):
             # Arrow asks for the digits of the type, not of the values; 20 hold every integer.
             array = array.cast(pa.decimal128(20, 0))
-        return array.cast(column.type)
+        made = array.cast(column.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         said = str(error).partition("\n")[0]
         raise InvalidArgumentError(
             f"a value of column '{column.name}' does not fit {column.type}: {said}; correct or cast it before"
         ) from error
+    if pa.types.is_floating(array.type) and pc.any(pc.and_(pc.is_finite(array), pc.is_inf(made))).as_py():
+        raise InvalidArgumentError(
+            f"a value of column '{column.name}' does not fit {column.type}: it is larger than all of these numbers; "
+            "correct or cast it before"
+        )
+    return made
 
 
 def _is_assignable(given: pa.DataType, wanted: pa.DataType) -> bool:

@@ -14,7 +14,7 @@ from connector_spi.optional.writing import Overwrite
 from lakeport.arrow.filters.conditions import ColumnTest, RowTest
 from lakeport.arrow.filters.where import Condition, parse_where
 
-__all__ = ["PartitionsWhere", "check_whole_partitions", "overwrite_of"]
+__all__ = ["PartitionsWhere", "check_whole_partitions", "overwrite_of", "why_no_whole_partitions"]
 
 PartitionsWhere: TypeAlias = str | Sequence[Condition | Sequence[Condition]]
 """SQL on partition keys, such as ``"ds = '2024-01-01'"``, or conditions as in ``Where``."""
@@ -67,15 +67,28 @@ def check_whole_partitions(
     Raises:
         NotSupportedError: It does not.
     """
+    problem = why_no_whole_partitions(keys, columns, exact=exact)
+    if problem is not None:
+        raise NotSupportedError(
+            f"rows of {table} cannot be replaced where {condition!s:.200}: {problem}, since whole partitions are "
+            "replaced; or replace all rows by a query that has those that stay, too"
+        )
+
+
+def why_no_whole_partitions(keys: Sequence[str], columns: Iterable[str], *, exact: bool) -> str | None:
+    """What keeps a condition from selecting whole partitions, and what is expected; ``None`` where it does.
+
+    Args:
+        keys: The table's partition keys.
+        columns: The columns that the condition looks at.
+        exact: It is said by a set of values for each key.
+    """
     others = [name for name in columns if name not in keys]
     if exact and not others:
-        return
+        return None
     what = f"'{others[0]}' is no partition key" if others else "it is more than values of single keys, joined by AND"
     expected = f"a condition on {', '.join(keys)}" if keys else "no condition, since it has no partitions"
-    raise NotSupportedError(
-        f"rows of {table} cannot be replaced where {condition!s:.200}: {what}; whole partitions are replaced: "
-        f"expected {expected}, or replace all rows by a query that has those that stay, too"
-    )
+    return f"{what}; expected {expected}"
 
 
 def _is_exact(test: RowTest) -> bool:

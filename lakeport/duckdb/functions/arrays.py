@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 
 from lakeport.duckdb.functions.function import Function, Functions, error_text
-from lakeport.duckdb.kinds import Kind, kind_of, kind_of_type
+from lakeport.duckdb.kinds import Kind, is_nested, kind_of, kind_of_type, nested_type
 from lakeport.duckdb.refusal import refused
 
 __all__ = ["ARRAYS"]
@@ -26,11 +26,11 @@ def _held(arguments: Sequence[Expr], at: int = 0) -> exp.DataType:
 
 
 def _keys(arguments: Sequence[Expr]) -> exp.DataType:
-    return exp.DataType(this=exp.DType.ARRAY, expressions=[_held(arguments)], nested=True)
+    return nested_type(exp.DType.ARRAY, _held(arguments))
 
 
 def _values(arguments: Sequence[Expr]) -> exp.DataType:
-    return exp.DataType(this=exp.DType.ARRAY, expressions=[_held(arguments, 1)], nested=True)
+    return nested_type(exp.DType.ARRAY, _held(arguments, 1))
 
 
 def _same(arguments: Sequence[Expr]) -> exp.DataType:
@@ -45,10 +45,53 @@ def _check_held(node: exp.Anonymous) -> None:
         raise refused(node, f"elements of {kind.value}")
 
 
+def _check_alike(node: exp.Anonymous) -> None:
+    kind = kind_of_type(_held(node.expressions))
+    if kind not in _ALIKE | {Kind.DECIMAL}:
+        raise refused(node, f"elements of {kind.value}")
+
+
+def _check_texts(node: exp.Anonymous) -> None:
+    kind = kind_of_type(_held(node.expressions))
+    if kind is not Kind.TEXT:
+        raise refused(node, f"elements of {kind.value}")
+
+
+def _check_arrays(node: exp.Anonymous) -> None:
+    if not is_nested(_held(node.expressions), exp.DType.ARRAY):
+        raise refused(node, "of other than an array of arrays")
+
+
 def _check_asked(node: exp.Anonymous) -> None:
     kind, asked = kind_of_type(_held(node.expressions)), node.expressions[1]
     if kind not in _ALIKE or (kind is not kind_of(asked) and kind_of(asked) is not Kind.NULL):
         raise refused(node, f"{kind_of(asked).value} among {kind.value}")
+
+
+def _entries(arguments: Sequence[Expr]) -> exp.DataType:
+    fields = [
+        exp.ColumnDef(this=exp.to_identifier(name, quoted=True), kind=_held(arguments, at).copy())
+        for at, name in enumerate(("key", "value"))
+    ]
+    return nested_type(exp.DType.ARRAY, nested_type(exp.DType.STRUCT, *fields))
+
+
+def _map_of(arguments: Sequence[Expr]) -> exp.DataType:
+    return nested_type(exp.DType.MAP, *(field.args["kind"] for field in _held(arguments).expressions))
+
+
+def _check_entries(node: exp.Anonymous) -> None:
+    """Both engines fail where a key is NULL, or is there twice."""
+    held = _held(node.expressions)
+    kinds = [field.args["kind"] for field in held.expressions] if is_nested(held, exp.DType.STRUCT) else []
+    if len(kinds) != 2 or kind_of_type(kinds[0]) not in _ALIKE:
+        raise refused(node, "of other than pairs whose keys both engines compare alike")
+
+
+def _check_maps(node: exp.Anonymous) -> None:
+    left, right = node.expressions
+    if left.type != right.type or kind_of_type(_held(node.expressions)) not in _ALIKE:
+        raise refused(node, "maps of different types, or whose keys the engines compare apart")
 
 
 def _check_key(node: exp.Anonymous) -> None:
@@ -79,6 +122,19 @@ ARRAYS: Functions = {
     "array_min": (Function("A", _held, "list_min(a)", check=_check_held),),
     "sort_array": (Function("A", _same, "list_sort(a, 'ASC', 'NULLS FIRST')", check=_check_held),),
     "array_sort": (Function("A", _same, "list_sort(a, 'ASC', 'NULLS LAST')", check=_check_held),),
+    "array_distinct": (
+        Function("A", _same, "list_filter(a, lambda x, i: list_position(a, x) IS NOT DISTINCT FROM i)",
+                 check=_check_alike),
+    ),
+    "array_join": (
+        Function("As", "VARCHAR", "CASE WHEN a IS NULL OR b IS NULL THEN NULL "
+                 "ELSE coalesce(array_to_string(a, b), '') END",
+                 check=_check_texts),
+    ),
+    "array_compact": (Function("A", _same, "list_filter(a, lambda x: x IS NOT NULL)"),),
+    "flatten": (
+        Function("A", _held, "CASE WHEN len(a) > list_count(a) THEN NULL ELSE flatten(a) END", check=_check_arrays),
+    ),
     "reverse": (Function("A", _same, "list_reverse(a)"),),
     "slice": (
         Function("AII", _same, "CASE WHEN a IS NULL THEN NULL ELSE list_slice(a, b, b + c - 1) END",
@@ -89,7 +145,24 @@ ARRAYS: Functions = {
                  f"WHEN abs(b) > len(a) THEN {_OUTSIDE} ELSE list_extract(a, b) END"),
         Function("M*", lambda arguments: _held(arguments, 1), "list_extract(map_extract(a, b), 1)", check=_check_key),
     ),
+    "try_element_at": (
+        Function("Ai", _held, f"CASE WHEN a IS NULL OR b IS NULL THEN NULL WHEN b = 0 THEN {_ZERO} "
+                 "ELSE list_extract(a, b) END"),
+        Function("M*", lambda arguments: _held(arguments, 1), "list_extract(map_extract(a, b), 1)", check=_check_key),
+    ),
+    "get": (
+        Function("Ai", _held, "CASE WHEN a IS NULL OR b IS NULL OR b < 0 THEN NULL ELSE list_extract(a, b + 1) END"),
+    ),
     "map_contains_key": (Function("M*", "BOOLEAN", "map_contains(a, b)", check=_check_key),),
+    "map_concat": (
+        Function("MM", _same, "CASE WHEN a IS NULL OR b IS NULL THEN NULL ELSE "
+                 "map_from_entries(list_concat(map_entries(a), map_entries(b))) END", check=_check_maps),
+    ),
+    "map_entries": (Function("M", _entries, "map_entries(a)"),),
+    "map_from_entries": (
+        Function("A", _map_of, "CASE WHEN len(a) > list_count(a) THEN NULL ELSE map_from_entries(a) END",
+                 check=_check_entries),
+    ),
     "map_keys": (Function("M", _keys, "map_keys(a)"),),
     "map_values": (Function("M", _values, "map_values(a)"),),
 }  # fmt: skip

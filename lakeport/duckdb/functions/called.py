@@ -15,7 +15,7 @@ from lakeport.duckdb.refusal import refused
 
 __all__ = ["FUNCTION_NAMES", "call_checked", "call_rewritten"]
 
-FUNCTION_NAMES = sorted(FUNCTIONS_BY_NAME)
+FUNCTION_NAMES = sorted(name for name in FUNCTIONS_BY_NAME if not name.startswith("lakeport_"))
 """Names of the functions, in lower case."""
 _WAY, _KINDS = "lakeport_way", "lakeport_kinds"
 _NULLS = {"s": "VARCHAR", "S": "VARCHAR", "i": "INT", "I": "INT", "F": "FLOAT", "f": "DOUBLE", "d": "DOUBLE",

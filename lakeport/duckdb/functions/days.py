@@ -48,6 +48,18 @@ DAYS: Functions = {
     "add_months": (Function("Di", "DATE", "CAST(a + to_months(CAST(b AS INT)) AS DATE)"),),
     **dict.fromkeys(("datediff", "date_diff"), (Function("DD", "INT", "date_diff('day', b, a)"),)),
     "make_date": (Function("iii", "DATE", "make_date(a, b, c)"),),
+    "make_timestamp_ntz": (Function("iiiiii", "TIMESTAMPNTZ", "make_timestamp(a, b, c, d, e, CAST(f AS DOUBLE))"),),
+    "unix_micros": (Function("T", "BIGINT", "epoch_us(a)"),),
+    "unix_millis": (
+        Function("T", "BIGINT", "epoch_us(a) // 1000 - CASE WHEN epoch_us(a) % 1000 < 0 THEN 1 ELSE 0 END"),
+    ),
+    "timestamp_millis": (Function("i", "TIMESTAMPTZ", "make_timestamptz(CAST(a AS BIGINT) * 1000)"),),
+    "timestamp_micros": (Function("i", "TIMESTAMPTZ", "make_timestamptz(CAST(a AS BIGINT))"),),
+    # Spark's EXTRACT(YEAROFWEEK ...), and CAST(CAST(a - b AS INTERVAL SECOND) AS DECIMAL).
+    "lakeport_year_of_week": (Function("D", "INT", "isoyear(a)"),),
+    "lakeport_seconds": (
+        Function("TT", "DECIMAL(20, 6)", "CAST(epoch_us(a) - epoch_us(b) AS DECIMAL(20, 0)) * 0.000001"),
+    ),
     "unix_date": (Function("D", "INT", f"date_diff('day', {_EPOCH}, a)"),),
     "date_from_unix_date": (Function("i", "DATE", f"{_EPOCH} + CAST(a AS INT)"),),
     "to_date": (Function("D", "DATE", "a"),),

@@ -1,7 +1,7 @@
 """Regular expressions of Java in the words of RE2.
 
 Sources: ``java.util.regex.Pattern`` and RE2's syntax. Both take the first alternative that fits. What is not
-listed here, such as flags, references, look-around and possessive quantifiers, is refused.
+listed here, such as other flags than (?d), references, look-around and possessive quantifiers, is refused.
 """
 
 from __future__ import annotations
@@ -17,8 +17,12 @@ _WITHIN = {"d": "0-9", "w": "a-zA-Z_0-9", "s": r" \t\n\x{0B}\f\r"}
 _CONTROLS = "tnrf"
 # Java's dot stops before the ends of lines, of which it knows more than RE2.
 _ANY = r"[^\n\r\x{85}\x{2028}\x{2029}]"
+# With the flag d it knows one end of lines, as RE2 does.
+_ANY_BUT_LINE_FEED = r"[^\n]"
 # Java's end is also before a last line's end.
 _END = r"(?:(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z)"
+_END_OR_LINE_FEED = r"(?:\n?\z)"
+_UNIX_LINES = "(?d)"
 _SPECIAL = frozenset(r"\^$.|?*+()[]{}")
 _QUANTIFIER = re.compile(r"([*+?]|\{(\d{1,3})(?:(,)(\d{1,3})?)?\})(\?)?")
 _SET_ITEM = re.compile(r"(?P<from>[^\[\]\\^&-])-(?P<to>[^\[\]\\^&-])|(?P<one>[^\[\]\\^&-])|\\(?P<escaped>.)")
@@ -53,7 +57,9 @@ class Regex:
         Raises:
             RegexError: A part is not understood.
         """
-        reader = _Reader(text, finds_only=finds_only)
+        unix_lines = text.startswith(_UNIX_LINES)
+        text = text.removeprefix(_UNIX_LINES)
+        reader = _Reader(text, finds_only=finds_only, unix_lines=unix_lines)
         found, empty = reader.alternatives()
         if reader.at < len(text):
             raise RegexError(f"'{text[reader.at :]}' in a regular expression")
@@ -64,6 +70,7 @@ class Regex:
 class _Reader:
     text: str
     finds_only: bool
+    unix_lines: bool
     at: int = field(default=0)
     groups: int = field(default=0)
 
@@ -99,13 +106,13 @@ class _Reader:
         if self._next("\\"):
             return self._escaped(), False, True
         if self._next("."):
-            return _ANY, False, True
+            return _ANY_BUT_LINE_FEED if self.unix_lines else _ANY, False, True
         if self._next("^"):
             return r"\A", True, False
         if self._next("$"):
             if not self.finds_only:
                 raise RegexError("$ in a regular expression whose finds are used, which may be before a line's end")
-            return _END, True, False
+            return _END_OR_LINE_FEED if self.unix_lines else _END, True, False
         character = self.text[self.at]
         if character in _SPECIAL:
             raise RegexError(f"'{self.text[self.at :]}' in a regular expression")
@@ -131,6 +138,10 @@ class _Reader:
             written.append("\\-")
             self.at += 1
         while not self._next("]"):
+            if written and self._next("-]"):
+                # The last one is no range.
+                written.append("\\-")
+                break
             item = _SET_ITEM.match(self.text, self.at)
             if item is None:
                 raise RegexError(f"'{self.text[self.at :]}' in a set of a regular expression")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
+from lakeport.duckdb.functions.parameters import PAIRED
 from lakeport.duckdb.refusal import refused
 
 __all__ = ["SPELLINGS", "respell", "rows_as_queries"]
@@ -15,7 +16,9 @@ _PARTS = {
     "YEAR": "year", "YEARS": "year", "QUARTER": "quarter", "MONTH": "month", "MONTHS": "month", "WEEK": "weekofyear",
     "DAY": "day", "DAYS": "day", "DAYOFWEEK": "dayofweek", "DOW": "dayofweek", "DAYOFWEEK_ISO": "dayofweek_iso",
     "DOY": "dayofyear", "HOUR": "hour", "HOURS": "hour", "MINUTE": "minute", "MINUTES": "minute",
+    "YEAROFWEEK": "lakeport_year_of_week",
 }  # fmt: skip
+_INTS = 2**31
 
 
 def _is_null(given: list[Expr]) -> Expr:
@@ -34,6 +37,15 @@ def _substring(given: list[Expr]) -> Expr:
     return exp.Substring(this=given[0], start=given[1], length=given[2] if len(given) > 2 else None)
 
 
+def _forall(given: list[Expr]) -> Expr:
+    """No element is there that does not pass."""
+    array, function = given
+    if not isinstance(function, exp.Lambda):
+        raise refused(function, "a function that is not written as parameter -> value")
+    function.set("this", exp.Not(this=exp.paren(function.this, copy=False)))
+    return exp.Not(this=exp.Exists(this=array, expression=function))
+
+
 SPELLINGS: Mapping[str, tuple[tuple[int, ...], Callable[[list[Expr]], Expr]]] = {
     "nvl": ((2,), _coalesced),
     "ifnull": ((2,), _coalesced),
@@ -44,6 +56,8 @@ SPELLINGS: Mapping[str, tuple[tuple[int, ...], Callable[[list[Expr]], Expr]]] = 
     "zeroifnull": ((1,), lambda given: _coalesced([given[0], exp.Literal.number(0)])),
     "nullifzero": ((1,), lambda given: exp.Nullif(this=given[0], expression=exp.Literal.number(0))),
     "substr": ((2, 3), _substring),
+    "forall": ((2,), _forall),
+    **PAIRED,
     "every": ((1,), lambda given: exp.LogicalAnd(this=given[0])),
 }
 """Other ways to write functions: how many arguments they take, and the same of them."""
@@ -103,8 +117,12 @@ def respell(tree: Expr) -> None:
         NotSupportedError: A function is called in a way that there is not.
     """
     for node in list(
-        tree.find_all(exp.Anonymous, exp.Extract, exp.RegexpLike, exp.StrPosition, exp.Filter, exp.CountIf)
+        tree.find_all(
+            exp.Anonymous, exp.Extract, exp.RegexpLike, exp.StrPosition, exp.Filter, exp.CountIf, exp.Concat, exp.Cast
+        )
     ):
+        if isinstance(node, exp.Anonymous):
+            node.set("expressions", [_plain_int(one) for one in node.expressions])
         made = _respelled(node)
         if made is not None:
             node.replace(made)
@@ -119,6 +137,11 @@ def _respelled(node: Expr) -> Expr | None:
     if isinstance(node, exp.CountIf):
         # That of DuckDB is NULL where all values are.
         return exp.Count(this=exp.Case(ifs=[exp.If(this=node.this, true=exp.Literal.number(1))]))
+    if isinstance(node, exp.Cast):
+        return _seconds(node)
+    if isinstance(node, exp.Concat):
+        parts = node.expressions
+        return _text(parts) if all(isinstance(one, exp.Literal) and one.is_string for one in parts) else None
     if isinstance(node, exp.RegexpLike):
         return _call("rlike", node.this, node.expression)
     if isinstance(node, exp.StrPosition):
@@ -131,6 +154,32 @@ def _respelled(node: Expr) -> Expr | None:
     if len(given) not in counts:
         raise refused(node, f"the function takes {' or '.join(map(str, counts))} arguments")
     return make(given)
+
+
+def _seconds(node: exp.Cast) -> Expr | None:
+    """``CAST(CAST(a - b AS INTERVAL SECOND) AS DECIMAL(...))``: the seconds between two times; ``None`` for others."""
+    inner = node.this
+    if not isinstance(inner, exp.Cast) or node.args["to"].this is not exp.DType.DECIMAL:
+        return None
+    unit = inner.args["to"].this
+    is_seconds = isinstance(unit, exp.Interval) and str(unit.args.get("unit")).upper() == "SECOND"
+    difference = inner.this.unnest()
+    if not is_seconds or not isinstance(difference, exp.Sub):
+        return None
+    return exp.cast(_call("lakeport_seconds", difference.this, difference.expression), node.args["to"])
+
+
+def _plain_int(value: Expr) -> Expr:
+    """A number without a cast to int around it."""
+    inner = value.this if isinstance(value, exp.Cast) and value.args["to"].this is exp.DType.INT else None
+    number = inner.this if isinstance(inner, exp.Neg) else inner
+    is_int = isinstance(number, exp.Literal) and number.name.isdigit() and int(number.name) < _INTS
+    return inner if is_int and inner is not None else value
+
+
+def _text(parts: list[Expr]) -> Expr:
+    """Texts that are written out, one behind the other, as one: functions may want it."""
+    return exp.Literal.string("".join(one.name for one in parts))
 
 
 def _call(name: str, *given: Expr) -> Expr:

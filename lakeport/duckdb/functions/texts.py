@@ -19,6 +19,7 @@ _UPPER = (
 _LOWER = r"[\x{130}\x{3a3}\x{1c80}-\x{1c8f}\x{a7c0}-\x{a7ff}\x{feff}\x{10000}-\x{1efff}]"
 _LETTERS = error_text("UNSUPPORTED_LOCAL_SQL", f"capital and small letters of this text differ by engine; {ERROR}")
 _ASCII_ONLY = error_text("UNSUPPORTED_LOCAL_SQL", f"a text of other than ASCII characters is turned; {ERROR}")
+_PAIRS = error_text("UNSUPPORTED_LOCAL_SQL", f"a text of other than pairs of hexadecimal digits; {ERROR}")
 _UPPER_CASE = Function("s", "VARCHAR", f"CASE WHEN regexp_matches(a, '{_UPPER}') THEN {_LETTERS} "
                        "ELSE upper(replace(a, 'ß', 'SS')) END")  # fmt: skip
 _LOWER_CASE = Function("s", "VARCHAR", f"CASE WHEN regexp_matches(a, '{_LOWER}') THEN {_LETTERS} ELSE lower(a) END")
@@ -52,6 +53,16 @@ def _not_zero(node: exp.Anonymous) -> None:
 def _plain(node: exp.Anonymous) -> None:
     if any(not one.name.isascii() for one in node.expressions[1:]):
         raise refused(node, "characters that are not ASCII")
+
+
+def _utf8(node: exp.Anonymous) -> None:
+    if node.expressions[1].name.lower() not in ("utf-8", "utf8"):
+        raise refused(node, "another encoding than UTF-8")
+
+
+def _sha256(node: exp.Anonymous) -> None:
+    if node.expressions[1].name not in ("0", "256"):
+        raise refused(node, "another length than 256")
 
 
 TEXT_FUNCTIONS: Functions = {
@@ -102,6 +113,15 @@ TEXT_FUNCTIONS: Functions = {
     "md5": (Function("s", "VARCHAR", "md5(a)"), Function("x", "VARCHAR", "md5(a)")),
     **dict.fromkeys(
         ("sha", "sha1"), (Function("s", "VARCHAR", "sha1(a)"), Function("x", "VARCHAR", "sha1(a)"))
+    ),
+    "sha2": (
+        Function("sI", "VARCHAR", "sha256(encode(a))", check=_sha256),
+        Function("xI", "VARCHAR", "sha256(a)", check=_sha256),
+    ),
+    "encode": (Function("sS", "BINARY", "encode(a)", check=_utf8),),
+    "unhex": (
+        Function("s", "BINARY", "CASE WHEN regexp_full_match(a, '([0-9a-fA-F]{2})*') THEN unhex(a) "
+                 f"WHEN a IS NOT NULL THEN {_PAIRS} END"),
     ),
     "base64": (Function("s", "VARCHAR", "base64(encode(a))"), Function("x", "VARCHAR", "base64(a)")),
     "hex": (

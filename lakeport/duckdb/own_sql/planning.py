@@ -91,7 +91,8 @@ def _define_stored(
     statement = exp.Select(expressions=[exp.Star()]).from_(table)
     query = Query.of(expand_views(statement, lambda parts, owner: tables.view(parts, lease, owner)), f"{view}_")
     scans = tables.scans(query, lease)
-    translated = query.in_duckdb({below: scan.schema for below, scan in scans.items()})
+    chars = tables.char_lengths(query.tables, lease)
+    translated = query.in_duckdb({below: scan.schema for below, scan in scans.items()}, chars)
     macros.provide(translated.text)
     named = {below: (table, scans[below]) for below, table in query.tables.items()}
     found = attach_tables(planned, tables, named, translated.uses, lease, may_keep=False)
@@ -129,7 +130,8 @@ def _uses(named: NamedTables, schemas: Mapping[str, pa.Schema]) -> dict[str, Tab
     found = {}
     for view, schema in schemas.items():
         names = [name.lower() for name in schema.names]
-        columns = tuple(name for name in names if named.has_all or name in named.columns)
+        # DuckDB resolves names itself, which needs a column.
+        columns = tuple(name for name in names if named.has_all or name in named.columns) or tuple(names[:1])
         once = named.times[view] == 1
         found[view] = TableUse(columns, tuple(conditions[view]) if once else (), times=named.times[view])
     return found

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 
 from lakeport.duckdb.functions import FUNCTION_NAMES
 from lakeport.duckdb.functions.spelling import SPELLINGS
+from lakeport.sql.spark_parser import SparkSql
 
 __all__ = ["LocalSpark"]
 
 _CALLED = frozenset(name.upper() for name in (*FUNCTION_NAMES, *SPELLINGS))
 
 
-class LocalSpark(Spark):
+class LocalSpark(SparkSql):
     """Spark's SQL for the local engine."""
 
-    class Parser(SparkParser):
+    class Parser(SparkSql.Parser):
         """Leaves functions of the local engine, and other names of some functions, as they are called."""
 
         FUNCTIONS: ClassVar = {name: made for name, made in SparkParser.FUNCTIONS.items() if name not in _CALLED}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import pyarrow as pa
 import sqlglot
@@ -17,17 +18,21 @@ from sqlglot.schema import MappingSchema
 
 from connector_spi.errors import ColumnNotFoundError, InvalidArgumentError
 from connector_spi.properties import closest
+from lakeport.duckdb.functions.generators import split_generators
 from lakeport.duckdb.functions.spelling import respell, rows_as_queries
-from lakeport.duckdb.kinds import EXACT, column_type
+from lakeport.duckdb.kinds import column_type
 from lakeport.duckdb.query.changes import with_changes_as_versions
 from lakeport.duckdb.query.column_paths import resolve_paths
 from lakeport.duckdb.query.dialect import LocalSpark
+from lakeport.duckdb.query.literals import type_whole_numbers, write_types
 from lakeport.duckdb.query.named_table import NamedTable
+from lakeport.duckdb.query.named_windows import write_out_windows
 from lakeport.duckdb.query.pivots import expand_pivots
 from lakeport.duckdb.query.result_names import kept_letters, name_results
+from lakeport.duckdb.query.strict_names import check_names
 from lakeport.duckdb.query.table_use import TableUse, table_uses
 from lakeport.duckdb.refusal import refused
-from lakeport.duckdb.rules import checked
+from lakeport.duckdb.rules import checked, keep_field_names
 
 __all__ = ["Query", "TableUse", "Translated", "is_common", "parsed"]
 
@@ -92,6 +97,9 @@ class Query:
         if any(one.args.get("recursive") for one in statement.find_all(exp.With)):
             raise refused("WITH RECURSIVE", "recursion")
         statement = rows_as_queries(statement)
+        split_generators(statement)
+        write_out_windows(statement)
+        keep_field_names(statement)
         views: dict[NamedTable, str] = {}
         prefix = _free_prefix(statement, prefix)
         for table in list(statement.find_all(exp.Table)):
@@ -128,19 +136,23 @@ class Query:
             self.tree, dialect="spark", schema=_schema(schemas), quote_identifiers=True, validate_qualify_columns=False
         )
 
-    def in_duckdb(self, schemas: Mapping[str, pa.Schema]) -> Translated:
+    def in_duckdb(
+        self, schemas: Mapping[str, pa.Schema], chars: Mapping[str, Mapping[str, int]] = MappingProxyType({})
+    ) -> Translated:
         """The query in DuckDB's SQL.
 
         Args:
             schemas: The columns of the views.
+            chars: Lengths of those that are ``char``, by view and by name in lower case.
 
         Raises:
             NotSupportedError: A part of it may mean something else in DuckDB.
             InvalidArgumentError: It names a column that is not there, or one that is there twice.
         """
-        schema = _schema(schemas)
+        schema = _schema(schemas, chars)
         expand_pivots(self.tree, schema)
-        _write_types(self.tree)
+        write_types(self.tree)
+        check_names(self.tree, schema)
         name_results(self.tree)
         respell(self.tree)
         letters = kept_letters(self.tree, schemas.values())
@@ -161,16 +173,26 @@ class Query:
             raise InvalidArgumentError(f"the query is not understood: {str(error).splitlines()[0]}") from error
         _keep_case(tree, letters, written)
         typed = annotate_types(tree, schema=schema, dialect="spark")
-        names = [one.alias_or_name for one in typed.selects] if isinstance(typed, exp.Query) else []
+        type_whole_numbers(typed)
+        shown = typed.selects if isinstance(typed, exp.Query) else []
+        for one in shown:
+            if one.is_star:
+                raise refused(one, "two of its columns have one name; name the columns")
+        names = [one.alias_or_name for one in shown]
         uses = table_uses(typed, schemas)
         return Translated(checked(typed).sql(dialect="duckdb", comments=False), names, uses)
 
 
-def _schema(schemas: Mapping[str, pa.Schema]) -> MappingSchema:
+def _schema(
+    schemas: Mapping[str, pa.Schema], chars: Mapping[str, Mapping[str, int]] = MappingProxyType({})
+) -> MappingSchema:
     columns: dict[str, object] = {
-        view: {one.name.lower(): column_type(one.type) for one in found} for view, found in schemas.items()
+        view: {one.name.lower(): column_type(one.type) for one in found}
+        | {name: exp.DataType.build(f"CHAR({length})") for name, length in chars.get(view, {}).items()}
+        for view, found in schemas.items()
     }
-    return MappingSchema(columns, dialect="duckdb", normalize=False)
+    # Its dialect says in which order a star shows columns that are joined by name.
+    return MappingSchema(columns, dialect="spark", normalize=False)
 
 
 def _keep_case(tree: Expr, letters: Mapping[str, str], written: Mapping[str, str]) -> None:
@@ -178,8 +200,14 @@ def _keep_case(tree: Expr, letters: Mapping[str, str], written: Mapping[str, str
     for one in tree.selects if isinstance(tree, exp.Query) else []:
         if isinstance(one, exp.Alias) and one.alias in written:
             one.set("alias", exp.to_identifier(written[one.alias], quoted=True))
-        elif isinstance(one, exp.Alias) and isinstance(one.this, exp.Column) and one.alias == one.this.name:
+        elif isinstance(one, exp.Alias) and _is_column(one.this, one.alias):
             one.set("alias", exp.to_identifier(letters.get(one.alias, one.alias), quoted=True))
+
+
+def _is_column(node: Expr, name: str) -> bool:
+    """Whether it is a column of this name, or what ``USING`` makes of those of several tables."""
+    parts = [node.this, *node.expressions] if isinstance(node, exp.Coalesce) else [node]
+    return all(isinstance(one, exp.Column) and one.name == name for one in parts)
 
 
 def _free_prefix(statement: Expr, prefix: str) -> str:
@@ -203,22 +231,3 @@ def is_common(table: exp.Table) -> bool:
             return True
         below, above = above, above.parent
     return False
-
-
-def _write_types(tree: Expr) -> None:
-    """Gives numbers with a point their type: they are decimals in both engines, but not in sqlglot.
-
-    Casts fail where a value does not fit, as since Spark 4; sqlglot takes them for those that give NULL.
-    """
-    for cast in list(tree.find_all(exp.TryCast)):
-        if not cast.args.get("safe"):
-            cast.replace(exp.Cast(this=cast.this, to=cast.args["to"]))
-    for literal in list(tree.find_all(exp.Literal)):
-        text = literal.name
-        if literal.is_string or "." not in text or "e" in text.lower() or isinstance(literal.parent, exp.Cast):
-            continue
-        whole, _, fraction = text.partition(".")
-        digits = max(len(whole.lstrip("0")) + len(fraction), 1)
-        made = exp.cast(literal.copy(), f"DECIMAL({digits}, {len(fraction)})")
-        made.this.meta[EXACT] = True
-        literal.replace(made)

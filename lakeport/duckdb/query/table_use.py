@@ -68,7 +68,8 @@ def table_uses(query: Expr, views: Collection[str]) -> dict[str, TableUse]:
             if column.table in tables:
                 columns[tables[column.table]][column.name.lower()] = None
         for alias, condition in _conditions(scope):
-            if alias in tables:
+            # A subquery that is LATERAL knows the tables before it, too, whose rows it does not leave out.
+            if alias in tables and alias in scope.selected_sources:
                 conditions[tables[alias]].append(condition)
         for (own, name), (alias, other) in _joined_columns(scope):
             if own in tables and alias in tables:
@@ -112,7 +113,7 @@ def _conditions(scope: Scope) -> Iterator[tuple[str, str]]:
         return
     for part in _conditions_of(scope.expression):
         aliases = {column.table for column in part.find_all(exp.Column)}
-        if len(aliases) == 1 and not any(True for _ in part.find_all(exp.Query)):
+        if len(aliases) == 1 and not any(True for _ in part.find_all(exp.Query)) and not _has_char(part):
             plain = part.copy()
             for column in plain.find_all(exp.Column):
                 column.set("table", None)
@@ -124,7 +125,9 @@ def _joined_columns(scope: Scope) -> Iterator[tuple[tuple[str, str], tuple[str, 
     if not isinstance(scope.expression, exp.Select) or not _has_inner_joins(scope):
         return
     for part in _conditions_of(scope.expression):
-        if isinstance(part, exp.EQ) and isinstance(part.this, exp.Column) and isinstance(part.expression, exp.Column):
+        if not isinstance(part, exp.EQ) or _has_char(part):
+            continue
+        if isinstance(part.this, exp.Column) and isinstance(part.expression, exp.Column):
             pair = [(one.table, one.name.lower()) for one in (part.this, part.expression)]
             if pair[0][0] != pair[1][0] and all(alias in scope.selected_sources for alias, _ in pair):
                 yield pair[0], pair[1]
@@ -144,3 +147,9 @@ def _conditions_of(query: Expr) -> Iterator[Expr]:
             yield from condition.flatten()
         elif condition is not None:
             yield condition
+
+
+def _has_char(part: Expr) -> bool:
+    """Whether it is about a ``char``, whose values Spark pads before it compares them."""
+    types = (one.type for one in part.find_all(exp.Column))
+    return any(isinstance(one, exp.DataType) and one.this is exp.DType.CHAR for one in types)

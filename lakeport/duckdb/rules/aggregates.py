@@ -193,6 +193,29 @@ def _row_of_extreme(node: Expr) -> Expr:
     return made
 
 
+def _any_of(node: Expr) -> None:
+    """Which value it is no engine says."""
+    if kind_of(node.this) in (Kind.NULL, Kind.OTHER):
+        raise refused(node, f"of {kind_of(node.this).value}")
+    node.type = node.this.type
+
+
+def _joined(node: Expr) -> None:
+    """``listagg``: both engines leave NULLs out."""
+    inner = node.this.this if isinstance(node.this, exp.Order) else node.this
+    separator = node.args.get("separator")
+    if kind_of(inner) is not Kind.TEXT or not (separator is None or separator.is_string):
+        raise refused(node, "of other than texts, or with a separator that is not written out")
+    node.type = exp.DataType.build("VARCHAR")
+
+
+def _with_separator(node: Expr) -> Expr:
+    """DuckDB's own is a comma."""
+    if node.args.get("separator") is None:
+        node.set("separator", exp.Literal.string(""))
+    return node
+
+
 def _grouping_id(node: Expr) -> None:
     """Its columns have to be those of ``GROUP BY``, which it means where it has none."""
     select = node.find_ancestor(exp.Select)
@@ -240,7 +263,9 @@ def _grouping(node: Expr) -> None:
 
 
 AGGREGATES: Rules = {
+    exp.AnyValue: Rule(_any_of),
     exp.Group: Rule(_grouped, _with_rollup),
+    exp.GroupConcat: Rule(_joined, _with_separator),
     exp.Grouping: Rule(_grouping, as_typed),
     exp.GroupingId: Rule(_grouping_id, _grouping_bits),
     **dict.fromkeys((exp.ArrayAgg, exp.ArrayUniqueAgg), Rule(_collected, _as_list)),

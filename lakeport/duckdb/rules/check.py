@@ -13,13 +13,16 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from lakeport.duckdb.functions import FUNCTION_NAMES, call_checked, call_rewritten
 from lakeport.duckdb.functions.spelling import SPELLINGS
-from lakeport.duckdb.kinds import Kind, kind_of_type, wider_whole
+from lakeport.duckdb.kinds import Kind, kind_of_type, of_type, shared_type, wider_whole
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.aggregates import AGGREGATES
+from lakeport.duckdb.rules.chars import plain_text
 from lakeport.duckdb.rules.choices import CHOICES
-from lakeport.duckdb.rules.comparisons import COMPARISONS
+from lakeport.duckdb.rules.comparisons import COMPARISONS, wider_decimal
 from lakeport.duckdb.rules.conditions import CONDITIONS
+from lakeport.duckdb.rules.constructors import CONSTRUCTORS
 from lakeport.duckdb.rules.exploding import EXPLODING, lateral_type
+from lakeport.duckdb.rules.lambdas import LAMBDAS, give_parameters_types, lambda_of
 from lakeport.duckdb.rules.nested import NESTED
 from lakeport.duckdb.rules.numbers import NUMBERS_RULES
 from lakeport.duckdb.rules.rule import Rule, Rules
@@ -32,7 +35,7 @@ __all__ = ["FUNCTIONS", "checked"]
 
 _PLAIN: tuple[type[Expr], ...] = (
     exp.Select, exp.From, exp.Order, exp.Limit, exp.Offset, exp.Distinct, exp.With, exp.CTE, exp.TableAlias, exp.Table,
-    exp.Identifier, exp.Alias, exp.Column, exp.Boolean, exp.Null, exp.Literal, exp.Exists, exp.Is, exp.Star,
+    exp.Identifier, exp.Alias, exp.Column, exp.Boolean, exp.Null, exp.Literal, exp.Star,
     exp.DataType, exp.DataTypeParam, exp.Tuple, exp.Var, exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank,
     exp.CumeDist, exp.Rollup, exp.Cube, exp.GroupingSets,
 )  # fmt: skip
@@ -47,13 +50,17 @@ _RULES: Rules = {
     **WINDOWS,
     **NESTED,
     **EXPLODING,
+    **CONSTRUCTORS,
+    **LAMBDAS,
 }
 # Names that Spark does not know, and words of its grammar.
 _SQLGLOTS_OWN = {
-    "array_unique_agg", "arg_max", "arg_min", "argmax", "argmin", "booland_agg", "boolor_agg", "case", "cast",
-    "countif", "exists", "extract", "iif", "logical_and", "logical_or", "stdev", "try_cast", "ts_or_ds_to_date",
-    "variance_pop", "variance_samp",
+    "array_filter", "array_unique_agg", "arg_max", "arg_min", "argmax", "argmin", "booland_agg", "boolor_agg", "case",
+    "cast", "countif", "extract", "generate_series", "group_concat", "iif", "logical_and", "logical_or", "stdev",
+    "try_cast", "ts_or_ds_to_date", "var_map", "variance_pop", "variance_samp",
 }  # fmt: skip
+# Names that sqlglot has others for.
+_SPARKS_OWN = ("collect_list", "collect_set", "exists", "listagg", "map_from_arrays", "named_struct", "sequence")
 FUNCTIONS: list[str] = sorted(
     {
         name.lower()
@@ -62,7 +69,7 @@ FUNCTIONS: list[str] = sorted(
         for name in kind.sql_names()
     }
     - _SQLGLOTS_OWN
-    | {*FUNCTION_NAMES, *SPELLINGS, "collect_list", "collect_set"}
+    | {*FUNCTION_NAMES, *SPELLINGS, *_SPARKS_OWN}
 )
 """Names of the functions that run, in lower case; operators, and names of sqlglot's own, are none."""
 _CALLED = Rule(lambda node: call_checked(node, FUNCTIONS), call_rewritten)
@@ -105,12 +112,26 @@ def _rule(node: Expr) -> Rule | None:
 
 def _check(nodes: Iterable[Expr]) -> None:
     """Applies the rules, to parts before the whole."""
-    for node in reversed(list(nodes)):
-        rule = _rule(node)
-        if rule is not None:
-            rule.check(node)
-        elif not isinstance(node, _PLAIN):
-            raise refused(node, "it is not known to mean the same in both engines")
+    found = list(nodes)
+    has_functions = any(isinstance(node, exp.Lambda) for node in found)
+    for node in reversed(found):
+        if not has_functions or node.find_ancestor(exp.Lambda) is None:
+            _check_one(node)
+
+
+def _check_one(node: Expr) -> None:
+    """Applies its rule; a function of elements is checked when the type of the elements is known."""
+    function = lambda_of(node)
+    if function is not None:
+        give_parameters_types(node, function)
+        for part in reversed(list(function.this.walk())):
+            if part.find_ancestor(exp.Lambda) is function:
+                _check_one(part)
+    rule = _rule(node)
+    if rule is not None:
+        rule.check(node)
+    elif not isinstance(node, _PLAIN):
+        raise refused(node, "it is not known to mean the same in both engines")
 
 
 def _give_types(scope: Scope, nodes: Iterable[Expr]) -> None:
@@ -121,7 +142,9 @@ def _give_types(scope: Scope, nodes: Iterable[Expr]) -> None:
         source = scope.expression if not node.table else _source(scope, node.table)
         if isinstance(source, Scope):
             source = source.expression
-        if isinstance(source, exp.Lateral):
+        if isinstance(source, exp.Lateral) and isinstance(source.this, exp.Subquery):
+            source = source.this.unnest()
+        elif isinstance(source, exp.Lateral):
             node.type = lateral_type(source, node.name)
         if not isinstance(source, exp.Query):
             continue
@@ -133,14 +156,33 @@ def _give_types(scope: Scope, nodes: Iterable[Expr]) -> None:
 def _result_type(query: exp.Query, result: Expr) -> exp.DataType | None:
     """The type of a result; that of a set operation is known where both sides have the same."""
     if not isinstance(query, exp.SetOperation):
-        return result.unalias().type
+        return plain_text(result.unalias())
     at = [one.alias_or_name for one in query.selects].index(result.alias_or_name)
-    left, right = (_result_type(side, side.selects[at]) for side in (query.this.unnest(), query.expression.unnest()))
-    known = [one for one in (left, right) if one is not None and one.this is not exp.DType.NULL]
-    if left == right or len(known) == 1:
-        return known[0] if known else left
-    whole = [one for one in known if kind_of_type(one) is Kind.INTEGER]
-    return wider_whole(whole) if len(whole) == len(known) else exp.DataType.build("UNKNOWN")
+    sides = [_side_type(side, side.selects[at]) for side in (query.this.unnest(), query.expression.unnest())]
+    return _common_type([one for one in sides if one is None or one.this is not exp.DType.NULL])
+
+
+def _side_type(query: exp.Query, result: Expr) -> exp.DataType | None:
+    is_null = isinstance(query, exp.Select) and isinstance(result.unalias(), exp.Null)
+    return exp.DataType.build("NULL") if is_null else _result_type(query, result)
+
+
+def _common_type(types: list[exp.DataType | None]) -> exp.DataType | None:
+    """The type of values of which each has one of some types, without those that are NULL."""
+    known = [one for one in types if one is not None]
+    if not types:
+        return exp.DataType.build("NULL")
+    if len(known) < len(types) or all(one == known[0] for one in known):
+        return known[0] if len(known) == len(types) else None
+    kinds = {kind_of_type(one) for one in known}
+    found: exp.DataType | None = None
+    if kinds == {Kind.INTEGER}:
+        found = wider_whole(known)
+    elif kinds == {Kind.DECIMAL}:
+        found = wider_decimal(of_type(one) for one in known)
+    elif kinds == {Kind.OTHER}:
+        found = shared_type(known)
+    return found or exp.DataType.build("UNKNOWN")
 
 
 def _source(scope: Scope, name: str) -> object:

@@ -11,6 +11,7 @@ from sqlglot.expressions import Expr
 
 from lakeport.duckdb.kinds import EXACT, NUMBERS, Kind, digits_of, kind_of
 from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules.chars import refuse_chars
 from lakeport.duckdb.rules.comparisons import (
     DATE_TEXT,
     TIME_TEXT,
@@ -68,6 +69,12 @@ def _coalesce(node: Expr) -> None:
     _choose(node, [node.this, *node.expressions])
 
 
+def _extreme(node: Expr) -> None:
+    _coalesce(node)
+    if kind_of(node) is Kind.OTHER:
+        raise refused(node, "values of nested or unknown types are not compared")
+
+
 def _case(node: Expr) -> None:
     results = [branch.args["true"] for branch in node.args["ifs"]]
     default = node.args.get("default")
@@ -75,6 +82,7 @@ def _case(node: Expr) -> None:
     if node.this is not None:
         for branch in node.args["ifs"]:
             check_compared(node, [node.this, branch.this])
+            refuse_chars(node, [node.this, branch.this])
 
 
 def _if(node: Expr) -> None:
@@ -94,6 +102,7 @@ def _typed_if(node: Expr) -> Expr:
 
 def _null_if(node: Expr) -> None:
     check_compared(node, [node.this, node.expression])
+    refuse_chars(node, [node.this, node.expression])
     node.type = node.this.type
 
 
@@ -112,7 +121,7 @@ def _cast(node: Expr) -> None:
         fine = pattern is not None and is_text(given, pattern) and (target is not Kind.DECIMAL or _is_exact(node))
     elif isinstance(given, exp.Literal):
         # Also numbers with a suffix, such as 1L and 1.5D. Fractions are cut by Spark, and rounded by DuckDB.
-        fine = target in (NUMBERS if given.name.isdigit() else (Kind.DOUBLE,))
+        fine = target in ({*NUMBERS, Kind.TEXT} if given.name.isdigit() else {Kind.DOUBLE})
     else:
         fine = (source, target) in _PLAIN_CASTS
     if not fine and (macro := _macro(node, source, target)) is not None:
@@ -159,7 +168,7 @@ CHOICES: Rules = {
     exp.Case: Rule(_case, typed_number),
     exp.If: Rule(_if, _typed_if),
     exp.Nullif: Rule(_null_if),
-    **dict.fromkeys((exp.Greatest, exp.Least), Rule(_coalesce, typed_number)),
+    **dict.fromkeys((exp.Greatest, exp.Least), Rule(_extreme, typed_number)),
     exp.Cast: Rule(_cast, _typed_cast),
     exp.TryCast: Rule(_cast, _tried_cast),
 }

@@ -15,20 +15,33 @@ from lakeport.duckdb.kinds import (
     decimal_type,
     digits_of,
     kind_of,
+    shared_type,
     whole_digits,
     wider_whole,
 )
 from lakeport.duckdb.refusal import refused
+from lakeport.duckdb.rules.chars import check_chars, pad_list, pad_sides, refuse_chars
 from lakeport.duckdb.rules.conditions import check_condition
 from lakeport.duckdb.rules.rule import Rule, Rules
 
-__all__ = ["COMPARISONS", "DATE_TEXT", "TIME_TEXT", "check_compared", "check_numbers", "is_text", "same_type"]
+__all__ = [
+    "COMPARISONS",
+    "DATE_TEXT",
+    "TIME_TEXT",
+    "check_compared",
+    "check_numbers",
+    "is_text",
+    "same_type",
+    "wider_decimal",
+]
 
 DATE_TEXT = re.compile(r"\d{4}-\d\d?-\d\d?")
 TIME_TEXT = re.compile(rf"{DATE_TEXT.pattern}( \d\d:\d\d:\d\d(\.\d{{1,6}})?)?")
 # A decimal of so many digits is a whole number of a double, divided by a power of ten: rounded once.
 _EXACT_IN_DOUBLE = 15
-_COMPARED: tuple[type[Expr], ...] = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ)
+_COMPARED: tuple[type[Expr], ...] = (
+    exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ
+)  # fmt: skip
 
 
 def check_compared(node: Expr, parts: Sequence[Expr]) -> None:
@@ -80,28 +93,43 @@ def same_type(node: Expr, parts: Sequence[Expr]) -> exp.DataType | None:
         return _wider(node, plain)
     if kinds in ({Kind.INTEGER, Kind.DOUBLE}, {Kind.FLOAT, Kind.DOUBLE}):
         return exp.DataType.build("DOUBLE")
+    if Kind.OTHER in kinds and (shared := shared_type(one.type for one in plain)) is not None:
+        return shared
+    if kinds == {Kind.TEXT}:
+        return exp.DataType.build("VARCHAR")
     alike = kinds == {Kind.INTEGER} or all(one.type == plain[0].type for one in plain)
     if not alike or Kind.OTHER in kinds:
         raise refused(node, "its results are of different types")
     return wider_whole(one.type for one in plain)
 
 
-def _wider(node: Expr, parts: Iterable[Expr]) -> exp.DataType:
-    """The decimal that holds all parts (DecimalPrecisionTypeCoercion.widerDecimalType)."""
+def wider_decimal(parts: Iterable[Expr]) -> exp.DataType | None:
+    """The decimal that holds all parts (DecimalPrecisionTypeCoercion.widerDecimalType); ``None`` where none does."""
     found = [whole_digits(one) for one in parts]
     digits = [one for one in found if one is not None]
-    whole, scale = max(one[0] - one[1] for one in digits) if digits else 0, max((one[1] for one in digits), default=0)
-    if len(digits) < len(found) or whole + scale > MOST_DIGITS:
+    whole, scale = max((one[0] - one[1] for one in digits), default=0), max((one[1] for one in digits), default=0)
+    known = len(digits) == len(found) and bool(digits) and whole + scale <= MOST_DIGITS
+    return decimal_type(whole + scale, scale) if known else None
+
+
+def _wider(node: Expr, parts: Iterable[Expr]) -> exp.DataType:
+    found = wider_decimal(parts)
+    if found is None:
         raise refused(node, "the digits of a decimal are not known, or too many")
-    return decimal_type(whole + scale, scale)
+    return found
 
 
 def _compare(node: Expr) -> None:
-    check_compared(node, [node.this, node.expression])
+    parts = [node.this, node.expression]
+    check_compared(node, parts)
+    check_chars(node, parts)
 
 
 def _between(node: Expr) -> None:
-    check_compared(node, [node.this, node.args["low"], node.args["high"]])
+    parts = [node.this, node.args["low"], node.args["high"]]
+    check_compared(node, parts)
+    # Spark 4.0 pads the bounds, and 4.3 does not.
+    refuse_chars(node, parts)
 
 
 def _in(node: Expr) -> None:
@@ -110,6 +138,10 @@ def _in(node: Expr) -> None:
         raise refused(node, "a list without values")
     values = [one.unalias() for one in node.expressions]
     check_compared(node, [node.this, *values, *([] if query is None else query.unnest().selects)])
+    check_chars(node, [node.this, *values])
+    if any(isinstance(one, exp.Null) for one in values):
+        # Beside NULL Spark pads none of them.
+        refuse_chars(node, [node.this])
 
 
 def _ordered(node: Expr) -> None:
@@ -130,15 +162,18 @@ def _set_operation(node: Expr) -> None:
         raise refused(node, "columns are found by name")
     for left, right in zip(node.this.unnest().selects, node.expression.unnest().selects, strict=False):
         kinds = {kind_of(left.unalias()), kind_of(right.unalias())} - {Kind.NULL}
+        is_nested = kinds == {Kind.OTHER} and node.args.get("distinct") is False
+        if is_nested and shared_type(one.unalias().type for one in (left, right)) is not None:
+            continue
         if len(kinds) > 1 or Kind.OTHER in kinds:
             raise refused(node, f"column '{left.alias_or_name}' is of different types")
 
 
 COMPARISONS: Rules = {
-    **dict.fromkeys(_COMPARED, Rule(_compare)),
+    **dict.fromkeys(_COMPARED, Rule(_compare, pad_sides)),
     **dict.fromkeys((exp.Union, exp.Intersect, exp.Except), Rule(_set_operation)),
     exp.Between: Rule(_between),
-    exp.In: Rule(_in),
+    exp.In: Rule(_in, pad_list),
     exp.Ordered: Rule(_ordered),
     exp.Join: Rule(_join),
 }

@@ -30,7 +30,14 @@ def _check_sides(node: Expr) -> None:
     check_condition(node.expression)
 
 
+def _check_truth(node: Expr) -> None:
+    """``IS TRUE`` is of a condition, which Spark does not make of a number."""
+    if isinstance(node.expression, exp.Boolean):
+        check_condition(node.this)
+
+
 CONDITIONS: Rules = {
+    exp.Is: Rule(_check_truth),
     **dict.fromkeys((exp.Where, exp.Having, exp.Qualify, exp.Not), Rule(_check_this)),
     **dict.fromkeys((exp.And, exp.Or), Rule(_check_sides)),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.expressions import Expr
 
-from lakeport.duckdb.kinds import Kind, is_nested, kind_of, kind_of_type, whole_digits
+from lakeport.duckdb.kinds import Kind, is_nested, kind_of, kind_of_type, of_type, whole_digits
 from lakeport.duckdb.macros import ITEM, VALUE
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules.rule import Rule, Rules
@@ -48,6 +48,8 @@ def _named_field(node: Expr) -> Expr:
 
 def _element(node: Expr) -> None:
     holder, places = node.this.type, node.expressions
+    if node.args.get("offset") or node.args.get("safe"):
+        raise refused(node, "an element that is counted from another number than 0")
     if len(places) != 1 or isinstance(places[0], exp.Slice):
         raise refused(node, "a range of elements")
     [place] = places
@@ -68,15 +70,9 @@ def _check_key(node: Expr, key: exp.DataType, place: Expr) -> None:
     if kinds[0] is not kinds[1] or kinds[0] not in _KEYS:
         raise refused(node, f"a key of the kind {kinds[1].value} in a map by {kinds[0].value}")
     if kinds[0] is Kind.INTEGER:
-        most, asked = whole_digits(_of_type(key)), whole_digits(place)
+        most, asked = whole_digits(of_type(key)), whole_digits(place)
         if most is None or asked is None or asked > most:
             raise refused(node, "a key of a wider type than the keys of the map")
-
-
-def _of_type(found: exp.DataType) -> Expr:
-    held = exp.Placeholder()
-    held.type = found
-    return held
 
 
 def _is_index(place: Expr) -> bool:

@@ -23,16 +23,26 @@ def _like(node: Expr) -> None:
     pattern = node.expression
     if kind_of(node.this) is not Kind.TEXT or not isinstance(pattern, exp.Literal):
         raise refused(node, "a pattern that is not written out")
-    if "\\" in pattern.name and (escaped or _ESCAPES.sub("", pattern.name).count("\\")):
+    if not escaped and _ESCAPES.sub("", pattern.name).count("\\"):
         raise refused(node, "a backslash before other characters than %, _ and itself")
     node.type = exp.DataType.build("BOOLEAN")
 
 
 def _with_escape(node: Expr) -> Expr:
     """A backslash is an escape in Spark alone."""
-    if "\\" not in node.expression.name:
+    if "\\" not in node.expression.name or isinstance(node.parent, exp.Escape):
         return node
     return exp.Escape(this=node, expression=exp.Literal.string("\\"))
+
+
+def _escape(node: Expr) -> None:
+    """Both engines fail where what is escaped needs no escape; here the query is refused."""
+    by, pattern = node.expression, node.this.expression
+    if not isinstance(node.this, exp.Like) or not isinstance(by, exp.Literal) or len(by.name) != 1:
+        raise refused(node, "an escape that is no character that is written out")
+    if re.sub(f"{re.escape(by.name)}[%_{re.escape(by.name)}]", "", pattern.name).count(by.name) or by.name in "%_":
+        raise refused(node, f"'{by.name}' before other characters than %, _ and itself")
+    node.type = exp.DataType.build("BOOLEAN")
 
 
 def _like_without_case(node: Expr) -> None:
@@ -89,22 +99,41 @@ def _concatenated(node: Expr) -> Expr:
 
 
 def _substring(node: Expr) -> None:
-    bounds = [one for one in (node.args.get("start"), node.args.get("length")) if one is not None]
+    bounds = [_written(one) for one in (node.args.get("start"), node.args.get("length")) if one is not None]
     if kind_of(node.this) is not Kind.TEXT:
         raise refused(node, f"of {kind_of(node.this).value}, not of {Kind.TEXT.value}")
-    if not bounds or not all(isinstance(one, exp.Literal) and one.name.isdigit() for one in bounds):
+    from_end = len(bounds) == 1 and isinstance(bounds[0], exp.Neg)
+    numbers = [bounds[0].this] if from_end else bounds
+    if not bounds or not all(isinstance(one, exp.Literal) and one.name.isdigit() for one in numbers):
         raise refused(node, "the position or length is not written out as a number")
-    if bounds[0].name.strip("0") == "":
+    if numbers[0].name.strip("0") == "":
         raise refused(node, "position 0 is the first character in Spark, and before it in DuckDB")
     node.type = exp.DataType.build(_TEXT)
 
 
+def _written(bound: Expr) -> Expr:
+    """A number without a cast to int around it."""
+    is_cast = isinstance(bound, exp.Cast) and bound.args["to"].this is exp.DType.INT
+    return bound.this if is_cast else bound
+
+
+def _cut(node: Expr) -> Expr:
+    """The last characters: of fewer ones, all."""
+    start = _written(node.args["start"])
+    if not isinstance(start, exp.Neg):
+        return node
+    made = exp.Anonymous(this="right", expressions=[node.this, start.this])
+    made.type = node.type
+    return made
+
+
 TEXTS: Rules = {
+    exp.Escape: Rule(_escape),
     exp.Like: Rule(_like, _with_escape),
     exp.ILike: Rule(_like_without_case, _small_letters),
     exp.Trim: Rule(_trim, _trimmed),
     exp.ConcatWs: Rule(_joined_with, _all_joined_with),
     exp.DPipe: Rule(_joined),
     exp.Concat: Rule(_joined, _concatenated),
-    exp.Substring: Rule(_substring),
+    exp.Substring: Rule(_substring, _cut),
 }

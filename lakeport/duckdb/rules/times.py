@@ -56,7 +56,7 @@ def _interval(node: Expr) -> None:
     unit, number = node.args.get("unit"), node.this
     if unit is None or unit.name.upper() not in _UNITS | _SHORT_UNITS or not isinstance(number, exp.Literal):
         raise refused(node, "an interval of other than whole seconds, minutes, hours, days, weeks, months or years")
-    if not number.name.lstrip("-").isdigit() or not isinstance(node.parent, (exp.Add, exp.Sub)):
+    if not number.name.lstrip("-").isdigit() or not isinstance(node.parent, (exp.Add, exp.Sub, exp.GenerateSeries)):
         raise refused(node, "an interval that is not added to a date or a time")
 
 
@@ -76,7 +76,20 @@ def _utc_today(node: Expr) -> Expr:
     return now
 
 
+def _now(node: Expr) -> None:
+    if node.this is not None:
+        raise refused(node, "a number of digits")
+    node.type = exp.DataType.build("TIMESTAMPTZ", dialect="duckdb")
+
+
+def _begin_of_query(node: Expr) -> Expr:
+    made = exp.Anonymous(this="now")
+    made.type = node.type
+    return made
+
+
 TIMES: Rules = {
+    exp.CurrentTimestamp: Rule(_now, _begin_of_query),
     exp.TsOrDsToDate: Rule(of(Kind.DATE)),
     exp.Extract: Rule(_extract),
     exp.Interval: Rule(_interval),

@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlglot.expressions import Expr
 
 from lakeport.duckdb.kinds import Kind, kind_of
+from lakeport.duckdb.refusal import refused
 
 __all__ = ["normalize_zeros"]
 
@@ -22,6 +23,9 @@ def normalize_zeros(query: Expr) -> None:
 
     Args:
         query: In DuckDB's words, with Spark's types.
+
+    Raises:
+        NotSupportedError: Rows are grouped by nested values that may hold such numbers.
     """
     for select in list(query.find_all(exp.Select)):
         group = select.args.get("group")
@@ -37,7 +41,9 @@ def normalize_zeros(query: Expr) -> None:
 
 
 def _normalize_keys(select: exp.Select, group: exp.Group) -> None:
-    keys = [one for one in _keys(group) if kind_of(one) in _FLOATING and not isinstance(one, exp.Literal)]
+    for one in _keys(select, group):
+        _check_nested(one)
+    keys = [one for one in _keys(select, group) if kind_of(one) in _FLOATING and not isinstance(one, exp.Literal)]
     distinct = list({key.sql("duckdb"): key.copy() for key in keys}.values())
     for key in distinct:
         places = [group, *(select.args.get(name) for name in ("having", "qualify", "order")), *select.expressions]
@@ -47,8 +53,10 @@ def _normalize_keys(select: exp.Select, group: exp.Group) -> None:
                     node.replace(_normalized(key))
 
 
-def _keys(group: exp.Group) -> Iterator[Expr]:
+def _keys(select: exp.Select, group: exp.Group) -> Iterator[Expr]:
     yield from group.expressions
+    if group.args.get("all"):
+        yield from (one.unalias() for one in select.expressions if one.find(exp.AggFunc, exp.Window) is None)
     for name in ("rollup", "cube", "grouping_sets"):
         for one in group.args.get(name) or []:
             for part in one.expressions:
@@ -68,8 +76,16 @@ def _outside_of_aggregates(node: Expr) -> Iterator[Expr]:
 def _normalize_results(select: exp.Select) -> None:
     for one in select.expressions:
         value = one.unalias()
+        _check_nested(value)
         if kind_of(value) in _FLOATING and not value.meta.get("lakeport_normalized"):
             value.replace(_normalized(value))
+
+
+def _check_nested(value: Expr) -> None:
+    """Spark has 0.0 for -0.0 inside of arrays, maps and structs, too."""
+    held = [] if value.type is None else value.type.find_all(exp.DataType)
+    if kind_of(value) is Kind.OTHER and any(one.this in (exp.DType.FLOAT, exp.DType.DOUBLE) for one in held):
+        raise refused(value, "groups of nested floating-point numbers")
 
 
 def _normalized(value: Expr) -> Expr:

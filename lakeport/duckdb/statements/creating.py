@@ -9,13 +9,14 @@ from sqlglot.expressions import Expr
 
 from connector_spi.names import CatalogSchemaTableName, SchemaTableName
 from connector_spi.optional.definitions import TableDefinition
+from connector_spi.schema import TableBuckets
 from lakeport.duckdb.refusal import refused
 
 __all__ = ["CreateTableAs"]
 
 _FORM = (
-    "CREATE TABLE table [USING or STORED AS format] [PARTITIONED BY (names)] [COMMENT text] [TBLPROPERTIES (...)] AS "
-    "and a query are run"
+    "CREATE TABLE table [USING or STORED AS format] [PARTITIONED BY (names)] [CLUSTERED BY (names) [SORTED BY (names)] "
+    "INTO n BUCKETS] [COMMENT text] [TBLPROPERTIES (...)] AS and a query are run"
 )
 _READ = ("this", "kind", "expression", "properties")
 
@@ -68,6 +69,10 @@ class _Said:
             self.definition = replace(made, provider=clause.this.name.lower())
         elif isinstance(clause, exp.PartitionedByProperty) and _are_names(clause.this.expressions):
             self.definition = replace(made, partitioned_by=tuple(key.name for key in clause.this.expressions))
+        elif isinstance(clause, exp.ClusteredByProperty):
+            buckets = _buckets(clause)
+            self.definition = replace(made, buckets=buckets)
+            return buckets is not None
         elif isinstance(clause, exp.SchemaCommentProperty):
             self.definition = replace(made, comment=str(clause.this.this))
         elif type(clause) is exp.Property:
@@ -77,6 +82,17 @@ class _Said:
         else:
             return False
         return True
+
+
+def _buckets(clause: exp.ClusteredByProperty) -> TableBuckets | None:
+    """What ``CLUSTERED BY`` says; ``None`` where Spark refuses it."""
+    columns, order = clause.expressions, clause.args.get("sorted_by") or []
+    ordered = [one.this if isinstance(one, exp.Ordered) and not one.args.get("desc") else None for one in order]
+    count = clause.args.get("buckets")
+    named = all(isinstance(one, exp.Column) and len(one.parts) == 1 for one in (*columns, *ordered))
+    if not named or not isinstance(count, exp.Literal) or not count.name.isdigit():
+        return None
+    return TableBuckets(tuple(one.name for one in columns), int(count.name), tuple(one.name for one in ordered if one))
 
 
 def _are_names(keys: list[Expr]) -> bool:

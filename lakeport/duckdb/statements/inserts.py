@@ -118,10 +118,12 @@ def _key_text(written: exp.Insert, value: Expr) -> str | None:
         return "true" if value.this else "false"
     if isinstance(value, exp.Cast) and isinstance(value.this, exp.Literal) and value.is_type("date"):
         return str(value.this.this)
-    if isinstance(value, exp.Neg) and isinstance(value.this, exp.Literal) and not value.this.is_string:
-        return f"-{value.this.this}"
-    if not isinstance(value, exp.Literal):
-        raise refused(written, f"{_FORM}; a key's value is a text, a number, a date, a boolean or NULL")
+    number = value.this if isinstance(value, exp.Neg) else value
+    if isinstance(number, exp.Literal) and number.name.isdigit() and not number.is_string:
+        # As the number, not as it is written, such as 007.
+        return str(int(number.name) * (-1 if number is not value else 1))
+    if not isinstance(value, exp.Literal) or not value.is_string:
+        raise refused(written, f"{_FORM}; a key's value is a text, a whole number, a date, a boolean or NULL")
     return str(value.this)
 
 

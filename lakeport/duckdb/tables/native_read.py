@@ -15,7 +15,7 @@ from connector_spi.handles import ColumnHandle, NativeFile
 from connector_spi.optional.merged_files import MergedFile, MergedRows, SupportsMergedFiles
 from connector_spi.predicate import Constraint, TupleDomain
 from lakeport.arrow.filters.pushed_conditions import pushed_conditions
-from lakeport.duckdb.kinds import column_type
+from lakeport.duckdb.kinds import column_type_name
 from lakeport.duckdb.tables.file_columns import FileColumns, Footers, KnownFile
 from lakeport.duckdb.tables.needed_rows import needed_rows
 from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, plan_native_splits, plan_splits
@@ -270,7 +270,7 @@ def _select(part: _Part, columns: Mapping[str, pa.DataType], left: str, *, alike
     It does not with a schema, and joins in a bad order then.
     """
     constants = dict(part.constants)
-    types = {name: column_type(arrow).sql("duckdb") for name, arrow in columns.items()}
+    types = {name: column_type_name(arrow) for name, arrow in columns.items()}
     held = [name for name in columns if name not in constants]
     fields = ", ".join(
         f"{_text(name)}: {{name: {_text(name)}, type: {_text(types[name])}, default_value: NULL}}" for name in held

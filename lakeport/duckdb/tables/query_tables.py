@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import duckdb
 import pyarrow as pa
@@ -22,7 +23,7 @@ from lakeport.duckdb.query.named_table import NamedTable
 from lakeport.duckdb.query.queries import Query, TableUse
 from lakeport.duckdb.query.views import NamedView
 from lakeport.duckdb.refusal import refused
-from lakeport.duckdb.tables.arrow_views import estimated_rows
+from lakeport.duckdb.tables.arrow_views import KeptEstimates, estimated_rows
 from lakeport.duckdb.tables.file_columns import Footers
 from lakeport.duckdb.tables.merged_read import MergedRead
 from lakeport.duckdb.tables.native_read import NativeFiles, native_files, native_query, planned_scan
@@ -36,6 +37,8 @@ from lakeport.transactions.statement import CatalogAccess, Statement, statement_
 from lakeport.units import count_text
 
 __all__ = ["NativeTable", "Tables"]
+
+_CHAR = re.compile(r"char\((\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,14 @@ class NativeTable:
         return described_scan(self.name, self.files.plan, splits, self.visible, None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a session keeps of tables."""
+
+    footers: Footers = field(default_factory=Footers)
+    estimates: KeptEstimates = field(default_factory=KeptEstimates)
+
+
 class Tables:
     """Finds the tables of queries.
 
@@ -72,16 +83,16 @@ class Tables:
         registry: The catalogs.
         reads: Reads their tables.
         current: The current names.
-        footers: Those that are known.
+        known: What is known of tables already.
     """
 
     def __init__(
-        self, registry: CatalogRegistry, reads: ArrowReads, current: CurrentNames, footers: Footers | None = None
+        self, registry: CatalogRegistry, reads: ArrowReads, current: CurrentNames, known: _Known | None = None
     ) -> None:
         self._registry = registry
         self._reads = reads
         self._current = current
-        self._footers = footers or Footers()
+        self._known = known or _Known()
 
     def scans(self, query: Query, lease: ReadLease) -> dict[str, TableScan]:
         """The tables by their views, with the hidden columns that the query names.
@@ -99,7 +110,7 @@ class Tables:
 
     def observed(self, reads: ArrowReads) -> Tables:
         """The same for a statement that is explained, whose reads are shown to an observer."""
-        return Tables(self._registry, reads, self._current, self._footers)
+        return Tables(self._registry, reads, self._current, self._known)
 
     def scans_with(
         self, tables: Mapping[str, NamedTable], asked: Iterable[str], lease: ReadLease
@@ -124,7 +135,8 @@ class Tables:
             statement = whole.of_owner(owner)
             access = statement.access(full.catalog)
             view = access.tables.view(access.begun, access.session, full.schema_table)
-            if view is None or view_request(statement, full, ScanRequest(str(full))) is not None:
+            has_char = view is not None and any(_CHAR.fullmatch(one.declared_type or "") for one in view.columns)
+            if view is None or (not has_char and view_request(statement, full, ScanRequest(str(full))) is not None):
                 return None
             return NamedView(full, view, statement.below(access, view).view_owner)
 
@@ -150,12 +162,29 @@ class Tables:
             columns = _columns(resolved, use)
             files = native_files(access, resolved, columns, use.conditions)
         types: dict[str, pa.DataType] = {name: resolved.columns[name].type for name in columns}
-        found = None if files is None else native_query(connection, self._footers, files, types, view)
+        found = None if files is None else native_query(connection, self._known.footers, files, types, view)
         if files is None or found is None:
             return None
         views = MergedRead(files.files, found.numbers, pa.schema(types)).views() if files.merged else {}
         named_views = {f"{view}_{end}": one for end, one in views.items()}
         return NativeTable(full, found.text, named_views, files, sum(1 for _ in resolved.table.visible_columns()))
+
+    def char_lengths(self, tables: Mapping[str, NamedTable], lease: ReadLease) -> dict[str, dict[str, int]]:
+        """Lengths of the columns of type ``char``, by the views of their tables and their names in lower case.
+
+        Args:
+            tables: The tables by their views.
+            lease: On the transactions of the query.
+        """
+        found: dict[str, dict[str, int]] = {}
+        with statement_scope(plain_statement(self._registry, lease, self._current.properties)) as statement:
+            for view, named in tables.items():
+                resolution = self._resolved(statement, named)
+                for column in () if resolution is None else resolution[2].table.columns:
+                    match = _CHAR.fullmatch((column.declared_type or "").lower())
+                    if match is not None:
+                        found.setdefault(view, {})[column.name.lower()] = int(match[1])
+        return found
 
     def estimated_rows(self, named: NamedTable, use: TableUse, lease: ReadLease) -> int | None:
         """About how many rows are read of a table; ``None`` where that is unknown."""
@@ -165,9 +194,13 @@ class Tables:
             found = self._resolved(statement, named)
             if found is None:
                 return None
-            access, _, resolved = found
-            plan = planned_scan(access, resolved, _columns(resolved, use), use.conditions)
-            return estimated_rows(plan, sum(1 for _ in resolved.table.visible_columns()))
+            access, full, resolved = found
+
+            def estimate() -> int:
+                plan = planned_scan(access, resolved, _columns(resolved, use), use.conditions)
+                return estimated_rows(plan, sum(1 for _ in resolved.table.visible_columns()))
+
+            return self._known.estimates.of((full, named.version, named.owner, use.conditions), estimate)
 
     def _resolved(
         self, statement: Statement, named: NamedTable

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from catalog.resolver import ResolvedSystemTable
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.schema import ColumnMetadata
+from connector_spi.schema import ColumnMetadata, TableBuckets
 from lakeport.catalog_session import AnySession
 from lakeport.planning.redirection import resolve
 from lakeport.transactions.plain_statement import plain_statement
@@ -53,6 +53,7 @@ def describe_table(session: AnySession, name: CatalogSchemaTableName, *, verbose
     table = resolved.table
     shown = table.columns if verbose else table.visible_columns()
     notes = [f"Partition keys: {', '.join(table.partitioned_by)}"] if table.partitioned_by else []
+    notes += [f"Buckets: {_buckets(table.buckets)}"] if table.buckets else []
     properties = dict(table.properties)
     first = [key for key in _FIRST_PROPERTIES if key in properties]
     notes += [f"{key.replace('_', ' ').capitalize()}: {properties.pop(key)}" for key in first]
@@ -70,6 +71,11 @@ def text_table(names: Sequence[str], rows: Sequence[tuple[str | None, ...]]) -> 
     """A table of texts."""
     arrays = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(names))]
     return pa.Table.from_arrays(arrays, names=list(names))
+
+
+def _buckets(buckets: TableBuckets) -> str:
+    order = f", sorted by {', '.join(buckets.sorted_by)}" if buckets.sorted_by else ""
+    return f"{buckets.count} by {', '.join(buckets.columns)}{order}"
 
 
 def _columns(columns: Sequence[ColumnMetadata], keys: Sequence[str]) -> pa.Table:

@@ -35,7 +35,7 @@ def copy(shell: ShellSession, rest: str) -> None:
         InvalidArgumentError: The syntax is wrong, or the file cannot be written, or its ending has no format.
         ConnectorError, PySparkException: The query failed.
     """
-    match = _COPY.fullmatch(interpolate(rest, shell.variables))
+    match = _COPY.fullmatch(interpolate(rest, shell.variables, shell.session.dialect))
     if match is None:
         raise InvalidArgumentError(r"expected \copy (QUERY) TO 'FILE', or \copy TABLE TO 'FILE'")
     what = match.group("what").strip()

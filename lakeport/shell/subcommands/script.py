@@ -78,14 +78,18 @@ class Script:
         write = self._formats.last if is_last else self._formats.others
         if part.kind is PartKind.VERTICAL:
             write = FORMATS["vertical"]
-        self._run(interpolate(part.text, self._variables), write)
+        self._run(self._filled(part), write)
 
     def source_of(self, part: InputPart, source: SourceText) -> SourceText | None:
         """Where a part is that failed; ``None`` for a command. With variables, it is the text that they made."""
         if part.kind is PartKind.COMMAND:
             return None
-        statement = interpolate(part.text, self._variables)
+        statement = self._filled(part)
         return source if statement == part.text else SourceText(statement, 0, statement, source.name)
+
+    def _filled(self, part: InputPart) -> str:
+        """A statement with the values of variables."""
+        return interpolate(part.text, self._variables, self._shell.session.dialect)
 
     def _run(self, statement: str, write: ResultFormat) -> None:
         runner = self._shell.runner

@@ -16,6 +16,7 @@ __all__ = [
     "Answer",
     "KnownAnswers",
     "array",
+    "bucket_transform",
     "columns",
     "constant",
     "constants",
@@ -127,6 +128,11 @@ def array(element_class: str, items: Sequence[Answer] = ()) -> Answer:
 def identity_transform(name: str) -> Answer:
     """The partition transform of a column's values themselves."""
     return Answer(("identity transform", name))
+
+
+def bucket_transform(count: int, columns: Sequence[str], sorted_by: Sequence[str]) -> Answer:
+    """The transform of ``CLUSTERED BY``, and of ``SORTED BY`` where there are such columns."""
+    return Answer(("bucket transform", count, list(columns), list(sorted_by)))
 
 
 def reference(name: str) -> Answer:

@@ -51,12 +51,12 @@ def prepare_columns(jvm: Jvm, source: JavaObject) -> None:
     key = "TaskParts makes factories"
     java = java_classes.function(jvm, "TaskParts")
     if java is not None and key not in jvm.shared:
-        java.use(jvm.shared[_CONSTRUCTOR], source)
+        java.use(jvm.shared[_CONSTRUCTOR], jvm.shared[_WRITERS], source)
         jvm.shared[key] = True
 
 
 def arrow_writer_factory(
-    jvm: Jvm, source: JavaObject, command: bytes, schema: JavaObject, given: JavaObject
+    jvm: Jvm, source: JavaObject, command: bytes, columns: str, given: str, few: int
 ) -> JavaObject:
     """A ``DataWriterFactory`` that runs a pickled function in a task's Python, and hands it batches of rows.
 
@@ -66,11 +66,16 @@ def arrow_writer_factory(
         jvm: The JVM.
         source: Says which Python runs.
         command: The function.
-        schema: Spark's struct of the rows.
-        given: The same with longs for decimals of up to 18 digits: Spark's struct of the batches.
+        columns: Spark's struct of the rows, as JSON text.
+        given: The same with longs for decimals of up to 18 digits: the struct of the batches.
+        few: So many rows of a task may be its message, as an Arrow stream.
     """
-    values = [source, bytearray(command), schema, given]
-    return jvm.shared[_WRITERS].newInstance(jvm.array("java.lang.Object", values))
+    constructor = jvm.shared[_WRITERS]
+    java = java_classes.function(jvm, "TaskParts")
+    if java is not None:
+        return java.writers(constructor, source, bytearray(command), columns, given, few)
+    values = [source, bytearray(command), jvm.data_type(columns), jvm.data_type(given), few]
+    return constructor.newInstance(jvm.array("java.lang.Object", values))
 
 
 @cache

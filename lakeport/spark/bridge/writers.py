@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pickle
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
@@ -15,14 +16,14 @@ from pyspark.sql.types import BinaryType, StructType
 
 from connector_spi.errors import NotSupportedError
 from connector_spi.optional.page_sink import OPERATION_COLUMN
-from lakeport.spark.bridge.columns import arrow_writer_factory, columns_unavailable
+from lakeport.spark.bridge.columns import arrow_writer_factory, columns_unavailable, prepare_columns
 from lakeport.spark.bridge.compiled import java_classes
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.python_tasks import python_source, worker_command
 from lakeport.spark.bridge.versions import python_writer_factory
 from lakeport.spark.tasks.writing import MESSAGE_COLUMN, TaskWriter
 
-__all__ = ["merge_writer_factory", "row_writer_factory"]
+__all__ = ["FEW_ROWS", "RowWriting", "merge_writer_factory", "merge_writing", "row_writing"]
 
 _MODULE = "pyspark.sql.worker.write_into_data_source"
 """The worker runs functions of this module as the write into a data source."""
@@ -30,45 +31,90 @@ _MERGES = "MergeWriterFactory"
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _MOST_DIGITS = 18
 """Of a decimal that a Spark row has as a long (``Decimal.MAX_LONG_DIGITS``)."""
+FEW_ROWS = 100
+"""A task of no more rows sends them to the driver, which writes them sooner than the task's Python has begun."""
 
 
-def row_writer_factory(jvm: Jvm, writer: TaskWriter, schema: JavaObject, *, streaming: bool = False) -> JavaObject:
-    """The writer factory of an insert's Python tasks.
+@dataclass(frozen=True, slots=True)
+class RowWriting:
+    """How the rows of one write get from Spark to sinks.
+
+    Attributes:
+        writer: What tasks run; on the driver it writes the rows of tasks that send theirs.
+        columns: Spark's struct of the rows, as JSON text.
+        given: Spark's struct of what the writer gets; ``None`` where Spark's own factory hands the rows over.
+    """
+
+    writer: TaskWriter
+    columns: str
+    given: str | None
+
+    def factory(self, jvm: Jvm, *, streaming: bool = False) -> JavaObject:
+        """The writer factory of Python tasks, where ``streaming`` says so for a batch of a streaming query."""
+        source, command = python_source(jvm), _command(self.writer)
+        if self.given is None:
+            struct = jvm.data_type(self.columns)
+            return python_writer_factory(jvm, source, command, struct, streaming=streaming)
+        return arrow_writer_factory(jvm, source, command, self.columns, self.given, FEW_ROWS)
+
+    def words(self, jvm: Jvm) -> dict[str, str | int]:
+        """What ``TaskParts.java`` makes the same factory of; empty where it does not."""
+        if self.given is None:
+            return {}
+        prepare_columns(jvm, python_source(jvm))
+        function = base64.b64encode(_command(self.writer)).decode()
+        return {"function": function, "columns": self.columns, "given": self.given, "few": FEW_ROWS}
+
+
+def row_writing(jvm: Jvm, writer: TaskWriter, columns: str, *, streaming: bool = False) -> RowWriting:
+    """How rows are written that an insert adds.
 
     Args:
         jvm: The JVM.
         writer: What the tasks share.
-        schema: Spark's struct of the rows.
+        columns: Spark's struct of the rows, as JSON text.
         streaming: The rows are a batch of a streaming query.
     """
     if streaming or columns_unavailable(jvm) is not None:
-        return python_writer_factory(jvm, python_source(jvm), _command(writer), schema, streaming=streaming)
-    fields = json.loads(str(schema.json()))["fields"]
+        return RowWriting(writer, columns, None)
+    fields = json.loads(columns)["fields"]
     decimals = _short_decimals(fields)
+    if not decimals:
+        return RowWriting(writer, columns, columns)
     given = [{**field, "type": "long"} if index in decimals else field for index, field in enumerate(fields)]
-    command = _command(replace(writer, decimals=tuple(decimals.items())))
-    return arrow_writer_factory(jvm, python_source(jvm), command, schema, _struct(jvm, given) if decimals else schema)
+    return RowWriting(replace(writer, decimals=tuple(decimals.items())), columns, _struct(given))
 
 
-def merge_writer_factory(jvm: Jvm, writer: TaskWriter, ids: JavaObject, columns: JavaObject) -> JavaObject:
+def merge_writing(jvm: Jvm, writer: TaskWriter, ids: str, columns: str) -> RowWriting:
+    """How changes of rows are written, as rows of an operation, an id and columns.
+
+    Args:
+        jvm: The JVM.
+        writer: What the tasks share.
+        ids: Spark's struct of row ids, as JSON text.
+        columns: Spark's struct of rows to insert; of no fields where rows are only deleted.
+    """
+    fields = [{"name": OPERATION_COLUMN, "type": "byte", "nullable": True, "metadata": {}}]
+    for struct in (ids, columns):
+        # A row to insert has no id, one to delete no columns.
+        fields += [{**field, "nullable": True} for field in json.loads(struct)["fields"]]
+    return row_writing(jvm, writer, _struct(fields))
+
+
+def merge_writer_factory(jvm: Jvm, writing: RowWriting, ids: JavaObject, columns: JavaObject) -> JavaObject:
     """A ``DeltaWriterFactory`` whose tasks write with Python.
 
     Args:
         jvm: The JVM.
-        writer: What the tasks share.
+        writing: As of ``merge_writing``.
         ids: Spark's struct of row ids.
-        columns: Spark's struct of rows to insert; of no fields where rows are only deleted.
+        columns: Spark's struct of rows to insert.
 
     Raises:
         NotSupportedError: This Spark cannot compile the class.
     """
     constructor = _merge_constructor(jvm)
-    fields = [{"name": OPERATION_COLUMN, "type": "byte", "nullable": True, "metadata": {}}]
-    for struct in (ids, columns):
-        # A row to insert has no id, one to delete no columns.
-        fields += [{**field, "nullable": True} for field in json.loads(str(struct.json()))["fields"]]
-    rows = row_writer_factory(jvm, writer, _struct(jvm, fields))
-    return constructor.newInstance(jvm.array("java.lang.Object", [rows, ids, columns]))
+    return constructor.newInstance(jvm.array("java.lang.Object", [writing.factory(jvm), ids, columns]))
 
 
 def _command(writer: TaskWriter) -> bytes:
@@ -84,8 +130,8 @@ def _command(writer: TaskWriter) -> bytes:
     return worker_command(write, _MODULE, StructType().add(MESSAGE_COLUMN, BinaryType()))
 
 
-def _struct(jvm: Jvm, fields: list[dict[str, object]]) -> JavaObject:
-    return jvm.data_type(json.dumps({"type": "struct", "fields": fields}))
+def _struct(fields: list[dict[str, object]]) -> str:
+    return json.dumps({"type": "struct", "fields": fields})
 
 
 def _short_decimals(fields: list[dict[str, object]]) -> dict[int, pa.DataType]:

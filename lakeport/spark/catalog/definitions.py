@@ -22,6 +22,7 @@ from connector_spi.schema import ColumnMetadata
 from lakeport.spark.bridge.errors import namespace_exists
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.bridge.types import arrow_type
+from lakeport.spark.transforms import read_transforms
 from lakeport.sql.unsupported_statements import read_only
 from lakeport.transactions.statement import CatalogAccess
 
@@ -196,15 +197,17 @@ def _definition(
     properties = {
         key: value for key, value in given.items() if key not in storage and key not in options and key not in _RESERVED
     }
+    keys, buckets = read_transforms(jvm, name, transforms)
     return TableDefinition(
         name.schema_table,
         _columns(jvm, columns),
-        partitioned_by=tuple(_key(jvm, name, transform) for transform in jvm.items(transforms)),
+        partitioned_by=keys,
         location=given.get("location"),
         provider=given["provider"].lower() if "provider" in given else None,
         comment=given.get("comment"),
         properties=tuple(properties.items()),
         storage=tuple(storage.items()),
+        buckets=buckets,
     )
 
 
@@ -229,13 +232,3 @@ def _column(field: Mapping[str, object]) -> ColumnMetadata:
         None if comment is None else str(comment),
         declared_type=declared if _DECLARED.fullmatch(declared) else None,
     )
-
-
-def _key(jvm: Jvm, name: CatalogSchemaTableName, transform: JavaObject) -> str:
-    if str(transform.name()) != "identity":
-        raise NotSupportedError(
-            f"CREATE TABLE {name} has {transform.describe()}: tables over existing files can only be partitioned by "
-            "columns, and not be bucketed"
-        )
-    [reference] = jvm.items(transform.references())
-    return str(reference.fieldNames()[0])

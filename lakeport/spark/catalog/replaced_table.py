@@ -24,7 +24,7 @@ from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.write.distribution import insert_layout
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.truncate import truncate
-from lakeport.spark.write.write_builder import WriteBuilderProxy, WriteStarts
+from lakeport.spark.write.write_builder import AskedRows, WriteBuilderProxy, WriteStarts
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
 
@@ -51,13 +51,13 @@ class _SameTableProxy(StagedTableProxy):
 
     written = False
 
-    def newWriteBuilder(self, info: JavaObject) -> WriteBuilderProxy:
+    def _write_builder(self, rows: AskedRows) -> WriteBuilderProxy:
         """Rows in place of all others."""
         statement = self._table.plan.access.statement
         insert = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
         self.written = True
         layout = insert_layout(self._table.plan.access, self._resolved)
-        return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(lambda _: insert(Overwrite())), info, layout)
+        return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(lambda _: insert(Overwrite())), rows, layout)
 
     def commitStagedChanges(self) -> None:
         """Takes the rows away where no query has replaced them."""

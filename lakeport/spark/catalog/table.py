@@ -14,13 +14,12 @@ from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.optional.streaming import SupportsStreaming, SupportsStreamingInsert
 from connector_spi.optional.writing import SupportsInsert, SupportsOverwrite
-from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from lakeport.arrow.write.merging import row_id_columns
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import CATALOG, Jvm
-from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, Proxy, digest
+from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, digest
 from lakeport.spark.bridge.session_settings import FileSettings, file_settings
 from lakeport.spark.bridge.versions import v2_columns
 from lakeport.spark.catalog.metadata_columns import known_metadata_columns, metadata_columns
@@ -30,22 +29,20 @@ from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.scan.scan_builder import ScanBuilderProxy
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.streaming.options import stream_options
+from lakeport.spark.transforms import known_transforms, table_transforms
+from lakeport.spark.write.changed_table import ChangedTable
 from lakeport.spark.write.distribution import insert_layout
 from lakeport.spark.write.insert import SparkInsert
-from lakeport.spark.write.merge import MergeTarget
-from lakeport.spark.write.row_level import RowLevelOperationProxy, merge_command
-from lakeport.spark.write.truncate import truncate
-from lakeport.spark.write.write_builder import WriteBuilderProxy, WriteStarts
+from lakeport.spark.write.write_builder import AskedRows, WriteBuilderProxy, WriteStarts
 
 __all__ = ["TableProxy", "table_abilities"]
 
-_EXPRESSIONS = "org.apache.spark.sql.connector.expressions."
 _OVERWRITES = ("OVERWRITE_BY_FILTER", "OVERWRITE_DYNAMIC", "TRUNCATE")
 # TimeTravelSpec.fromOptions: the table was loaded as of it already.
 _TIME_TRAVEL_OPTIONS = frozenset({"timestampasof", "versionasof"})
 
 
-class TableProxy(Proxy):
+class TableProxy(ChangedTable):
     """A table, to which rows can be added where its connector writes."""
 
     class Java:
@@ -54,15 +51,13 @@ class TableProxy(Proxy):
             CATALOG + "SupportsWrite",
             CATALOG + "SupportsMetadataColumns",
             CATALOG + "SupportsRowLevelOperations",
-            CATALOG + "TruncatableTable",
+            CATALOG + "SupportsDeleteV2",
             CALLED_IN_WORDS,
         ]
 
     def __init__(self, jvm: Jvm, table: ScannedTable, metadata: TableMetadata, resolved: ResolvedTable) -> None:
-        super().__init__(jvm)
-        self._table = table
+        super().__init__(jvm, table, resolved)
         self._metadata = metadata
-        self._resolved = resolved
 
     def name(self) -> str:
         """The full name."""
@@ -89,10 +84,8 @@ class TableProxy(Proxy):
         return v2_columns(self._jvm, self.schema())
 
     def partitioning(self) -> JavaObject:
-        """The partition keys as identity transforms."""
-        expressions = self._jvm.cls(_EXPRESSIONS + "Expressions")
-        transforms = [expressions.identity(f"`{name}`") for name in self._metadata.partitioned_by]
-        return self._jvm.array(_EXPRESSIONS + "Transform", transforms)
+        """The partition keys as identity transforms, and the buckets."""
+        return table_transforms(self._jvm, self._metadata)
 
     def properties(self) -> JavaObject:
         """What SHOW CREATE TABLE and DESCRIBE EXTENDED show."""
@@ -119,9 +112,11 @@ class TableProxy(Proxy):
         return self._scan_builder(given_options(options, _TIME_TRAVEL_OPTIONS), None)
 
     def _called_in_words(self, name: str, words: str) -> object:
-        if name != "newScanBuilder":
+        if name not in ("newScanBuilder", "newWriteBuilder"):
             return super()._called_in_words(name, words)
         asked = json.loads(words)
+        if name == "newWriteBuilder":
+            return self._write_builder(AskedRows(asked["columns"], asked["query"]))
         options = {key.lower(): text for key, text in asked["options"].items()}
         given = {key: text for key, text in options.items() if key not in _TIME_TRAVEL_OPTIONS}
         return self._scan_builder(given, file_settings(asked["files"]))
@@ -147,10 +142,13 @@ class TableProxy(Proxy):
 
     def newWriteBuilder(self, info: JavaObject) -> WriteBuilderProxy:
         """Rows to be added, or to replace others."""
+        return self._write_builder(AskedRows(str(info.schema().json()), str(info.queryId())))
+
+    def _write_builder(self, rows: AskedRows) -> WriteBuilderProxy:
         statement = self._table.plan.access.statement
         begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
         layout = insert_layout(self._table.plan.access, self._resolved)
-        return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(begin, self._begin_epoch), info, layout)
+        return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(begin, self._begin_epoch), rows, layout)
 
     def _begin_epoch(self) -> SparkInsert:
         """Of a streaming query, which has the table loaded for as long as it runs."""
@@ -158,43 +156,26 @@ class TableProxy(Proxy):
         statement.lease.release_if_unread()
         return SparkInsert(statement.apart(), self._resolved, self._metadata.visible_columns())
 
-    def truncateTable(self, *options: JavaObject) -> bool:
-        """``TRUNCATE TABLE``, which has no ``options`` yet; Spark 4.3 and later passes a map."""
-        truncate(self._table.plan.access, self._resolved, TupleDomain.all())
-        return True
-
-    def newRowLevelOperationBuilder(self, info: JavaObject) -> RowLevelOperationProxy:
-        """Rows to be deleted, updated or merged."""
-        access = self._table.plan.access
-        row_ids = row_id_columns(access, self._resolved)
-        layout = insert_layout(access, self._resolved)
-        target = MergeTarget(access.statement, self._resolved, row_ids, merge_command(info), layout)
-        # Spark's filter of the groups that are changed (RowLevelOperationRuntimeGroupFiltering) is an IN, which would
-        # leave out rows whose partition key is NULL.
-        table = replace(self._table, runtime_filters=False)
-        return RowLevelOperationProxy(self._jvm, target, info.command(), lambda: scan_builder(self._jvm, table))
-
     def _stream(self, metadata: SupportsStreaming, given: dict[str, str]) -> StreamedTable:
         zone = self._table.plan.access.session.time_zone
         options, rest = stream_options(self._table.name, given, metadata.stream_option_names, zone)
         return streamed_table(self._table, self._metadata, options, tuple(rest), changes=False)
 
     def _known(self) -> KnownAnswers:
-        keys = [answers.identity_transform(f"`{name}`") for name in self._metadata.partitioned_by]
         found = {
             "name": answers.plain(self.name()),
             "id": answers.plain(self.id()),
             "version": answers.plain(None),
             "schema": answers.spark_type(self._table.schema_json),
             "columns": answers.columns(self._table.schema_json),
-            "partitioning": answers.array(_EXPRESSIONS + "Transform", keys),
+            "partitioning": known_transforms(self._metadata),
             "properties": answers.string_map(self._shown_properties()),
             "capabilities": answers.constants(CATALOG + "TableCapability", self._capabilities()),
             "constraints": answers.array(CATALOG + "constraints.Constraint"),
             "metadataColumns": known_metadata_columns(self._hidden(), self._row_ids()),
             "canRenameConflictingMetadataColumns": answers.plain(False),
         }
-        return KnownAnswers({**self._named(), **found}, in_words=frozenset({"newScanBuilder"}))
+        return KnownAnswers({**self._named(), **found}, in_words=frozenset({"newScanBuilder", "newWriteBuilder"}))
 
     def _shown_properties(self) -> list[tuple[str, str]]:
         comment = [("comment", self._metadata.comment)] if self._metadata.comment else []

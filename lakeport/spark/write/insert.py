@@ -59,7 +59,7 @@ class SparkInsert:
         """Makes the rows visible, unless they are the batch of a streaming query that is there already.
 
         Args:
-            written: What the tasks have written.
+            written: What the tasks have written, or is written while this is taken.
             epoch: The batch.
 
         Raises:
@@ -67,9 +67,9 @@ class SparkInsert:
         """
         begun, self._begun = self._begun, None
         assert begun is not None, "an insert is committed once"
-        fragments = list(chain.from_iterable(one.fragments for one in written))
         with statement_scope(self._statement):
             try:
+                fragments = list(chain.from_iterable(one.fragments for one in written))
                 is_new = _finish(begun, fragments, epoch)
             except BaseException:
                 begun.abort()

@@ -67,14 +67,17 @@ class SparkMerge:
     def commit(self, written: Iterable[WrittenRows]) -> None:
         """Makes the changes visible.
 
+        Args:
+            written: What the tasks have written, or is written while this is taken.
+
         Raises:
             ConnectorError: The catalog or its storage failed, or others have changed the table; nothing is visible.
         """
         begun, self._begun = self._begun, None
         assert begun is not None, "changes are committed once"
-        fragments = list(chain.from_iterable(one.fragments for one in written))
         with statement_scope(self._statement):
             try:
+                fragments = list(chain.from_iterable(one.fragments for one in written))
                 begun.finish(fragments)
             except BaseException:
                 begun.abort()

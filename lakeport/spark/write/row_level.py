@@ -13,9 +13,8 @@ from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import WRITE, Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.writers import merge_writer_factory
+from lakeport.spark.bridge.writers import RowWriting, merge_writer_factory, merge_writing
 from lakeport.spark.queries import query_writes
-from lakeport.spark.tasks.writing import written_rows
 from lakeport.spark.write.distribution import DistributedWrite
 from lakeport.spark.write.merge import MergeTarget, SparkMerge
 
@@ -141,16 +140,19 @@ class DeltaBatchWriteProxy(Proxy):
         super().__init__(jvm)
         self._merge = merge
         self._info = info
+        self._writing: RowWriting | None = None
 
     def createBatchWriterFactory(self, info: JavaObject) -> JavaObject:
         """What tasks write with."""
-        ids = self._info.rowIdSchema().get()
-        return merge_writer_factory(self._jvm, self._merge.writer, ids, self._info.schema())
+        ids, columns = self._info.rowIdSchema().get(), self._info.schema()
+        self._writing = merge_writing(self._jvm, self._merge.writer, str(ids.json()), str(columns.json()))
+        return merge_writer_factory(self._jvm, self._writing, ids, columns)
 
     def commit(self, messages: JavaObject, *summary: JavaObject) -> None:
         """All tasks have succeeded; ``summary`` comes from Spark 4.1 on, with counts of a MERGE."""
+        assert self._writing is not None, "tasks had a factory"
         found = [bytes(message.pickledMessage()) for message in self._jvm.items(messages)]
-        self._merge.commit(written_rows(message) for message in found)
+        self._merge.commit(self._writing.writer.written(found))
 
     def abort(self, messages: JavaObject) -> None:
         """A task or the commit has failed."""

@@ -11,8 +11,7 @@ from connector_spi.errors import InternalError, NotSupportedError
 from connector_spi.optional.streaming import StreamEpoch
 from lakeport.spark.bridge.jvm import WRITE, Jvm
 from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.writers import row_writer_factory
-from lakeport.spark.tasks.writing import written_rows
+from lakeport.spark.bridge.writers import row_writing
 from lakeport.spark.write.insert import SparkInsert
 
 __all__ = ["StreamWriteProxy"]
@@ -29,18 +28,18 @@ class StreamWriteProxy(Proxy):
         table: Its name, for messages.
         query: The query's id, which stays the same over restarts from a checkpoint.
         begin: Begins the insert.
-        schema: Spark's struct of the rows.
+        columns: Spark's struct of the rows, as JSON text.
     """
 
     class Java:
         implements: ClassVar[list[str]] = [WRITE + "streaming.StreamingWrite"]
 
-    def __init__(self, jvm: Jvm, table: str, query: str, begin: Callable[[], SparkInsert], schema: JavaObject) -> None:
+    def __init__(self, jvm: Jvm, table: str, query: str, begin: Callable[[], SparkInsert], columns: str) -> None:
         super().__init__(jvm)
         self._table = table
         self._query = query
         self._begin = begin
-        self._schema = schema
+        self._columns = columns
         self._insert: SparkInsert | None = None
 
     def createStreamingWriterFactory(self, info: JavaObject) -> JavaObject:
@@ -54,7 +53,8 @@ class StreamWriteProxy(Proxy):
                 f"{self._table} takes no rows of a query with Trigger.Continuous; use batches, such as processingTime"
             )
         self._insert = self._begin()
-        return row_writer_factory(self._jvm, self._insert.writer, self._schema, streaming=True)
+        writing = row_writing(self._jvm, self._insert.writer, self._columns, streaming=True)
+        return writing.factory(self._jvm, streaming=True)
 
     def useCommitCoordinator(self) -> bool:
         """Of the tries of a task one may succeed, whose fragments are the ones that count."""
@@ -65,7 +65,7 @@ class StreamWriteProxy(Proxy):
         if self._insert is None:
             raise InternalError(f"a batch of {self._table} is committed that has not begun")
         found = [bytes(message.pickledMessage()) for message in self._jvm.items(messages)]
-        self._insert.commit((written_rows(message) for message in found), StreamEpoch(self._query, int(epoch)))
+        self._insert.commit(self._insert.writer.written(found), StreamEpoch(self._query, int(epoch)))
 
     def abort(self, epoch: int, messages: JavaObject) -> None:
         """A task or the commit has failed."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
@@ -17,16 +19,15 @@ from lakeport.arrow.write.overwriting import check_whole_partitions
 from lakeport.spark.bridge.answers import KnownAnswers
 from lakeport.spark.bridge.jvm import WRITE, Jvm
 from lakeport.spark.bridge.plan_words.reading import read_predicates
-from lakeport.spark.bridge.proxies import Proxy
-from lakeport.spark.bridge.writers import row_writer_factory
-from lakeport.spark.queries import query_writes
+from lakeport.spark.bridge.proxies import CALLED_IN_WORDS, Proxy
+from lakeport.spark.bridge.writers import row_writing
+from lakeport.spark.queries import RunningQuery, query_writes
 from lakeport.spark.scan.pushdown import translate
-from lakeport.spark.tasks.writing import written_rows
 from lakeport.spark.write.distribution import DistributedWrite
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.stream_write import StreamWriteProxy
 
-__all__ = ["WriteBuilderProxy", "WriteStarts"]
+__all__ = ["AskedRows", "WriteBuilderProxy", "WriteStarts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,19 @@ class WriteStarts:
     epoch: Callable[[], SparkInsert] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class AskedRows:
+    """What Spark's ``LogicalWriteInfo`` says.
+
+    Attributes:
+        columns: Spark's struct of the rows, as JSON text.
+        query: The id of the query; that of a streaming one stays the same.
+    """
+
+    columns: str
+    query: str
+
+
 class WriteBuilderProxy(DistributedWrite):
     """Rows to be added to a table, or to replace others.
 
@@ -49,7 +63,7 @@ class WriteBuilderProxy(DistributedWrite):
         jvm: The door to the JVM.
         table: The table.
         starts: Begin the insert.
-        info: Spark's ``LogicalWriteInfo``.
+        rows: The rows.
         layout: How the rows are dealt out to tasks; ``None`` where it does not matter.
     """
 
@@ -58,6 +72,7 @@ class WriteBuilderProxy(DistributedWrite):
             WRITE + "SupportsOverwriteV2",
             WRITE + "SupportsDynamicOverwrite",
             WRITE + "RequiresDistributionAndOrdering",
+            CALLED_IN_WORDS,
         ]
 
     _changing = frozenset({"truncate", "overwrite", "overwriteDynamicPartitions"})
@@ -67,13 +82,13 @@ class WriteBuilderProxy(DistributedWrite):
         jvm: Jvm,
         table: ResolvedTable,
         starts: WriteStarts,
-        info: JavaObject,
+        rows: AskedRows,
         layout: InsertLayout | None = None,
     ) -> None:
         super().__init__(jvm, layout)
         self._table = table
         self._starts = starts
-        self._info = info
+        self._rows = rows
         self._overwrite: Overwrite | None = None
 
     def truncate(self) -> WriteBuilderProxy:
@@ -110,9 +125,21 @@ class WriteBuilderProxy(DistributedWrite):
 
     def toBatch(self) -> BatchWriteProxy:
         """Begins: Spark asks for it when it runs the query, before the query's first job."""
+        return self._begin(None)
+
+    def _called_in_words(self, name: str, words: str) -> object:
+        if name != "toBatch":
+            return super()._called_in_words(name, words)
+        asked = json.loads(words)
+        return self._begin(RunningQuery(asked["query"], asked["session"]) if "query" in asked else None)
+
+    def _begin(self, running: RunningQuery | None) -> BatchWriteProxy:
         insert = self._starts.insert(self._overwrite)
-        query_writes(self._jvm, insert.abort)
-        return BatchWriteProxy(self._jvm, insert, self._info.schema())
+        query_writes(self._jvm, insert.abort, running)
+        return BatchWriteProxy(self._jvm, insert, self._rows.columns)
+
+    def _known(self) -> KnownAnswers:
+        return replace(super()._known(), in_words=frozenset({"toBatch"}))
 
     def toStreaming(self) -> StreamWriteProxy:
         """A batch of a streaming query; it begins when it is run.
@@ -126,32 +153,41 @@ class WriteBuilderProxy(DistributedWrite):
                 f"{name} takes the rows of a streaming query in output mode append only, met complete, in which each "
                 "batch replaces all rows; write them by foreachBatch with overwrite"
             )
-        return StreamWriteProxy(self._jvm, name, str(self._info.queryId()), self._starts.epoch, self._info.schema())
+        return StreamWriteProxy(self._jvm, name, self._rows.query, self._starts.epoch, self._rows.columns)
 
 
 class BatchWriteProxy(Proxy):
     """One run of a write. Of the tries of a task one may succeed, whose fragments count: Spark's default."""
 
     class Java:
-        implements: ClassVar[list[str]] = [WRITE + "BatchWrite"]
+        implements: ClassVar[list[str]] = [WRITE + "BatchWrite", CALLED_IN_WORDS]
 
-    def __init__(self, jvm: Jvm, insert: SparkInsert, schema: JavaObject) -> None:
+    def __init__(self, jvm: Jvm, insert: SparkInsert, columns: str) -> None:
         super().__init__(jvm)
         self._insert = insert
-        self._schema = schema
+        self._writing = row_writing(jvm, insert.writer, columns)
 
     def createBatchWriterFactory(self, info: JavaObject) -> JavaObject:
         """What tasks write with."""
-        return row_writer_factory(self._jvm, self._insert.writer, self._schema)
+        return self._writing.factory(self._jvm)
 
     def commit(self, messages: JavaObject, *summary: JavaObject) -> None:
         """All tasks have succeeded; ``summary`` comes from Spark 4.1 on, with counts of a MERGE."""
-        found = [bytes(message.pickledMessage()) for message in self._jvm.items(messages)]
-        self._insert.commit(written_rows(message) for message in found)
+        self._commit([bytes(message.pickledMessage()) for message in self._jvm.items(messages)])
 
     def abort(self, messages: JavaObject) -> None:
         """A task or the commit has failed."""
         self._insert.abort()
 
+    def _called_in_words(self, name: str, words: str) -> object:
+        if name != "commit":
+            return super()._called_in_words(name, words)
+        self._commit([base64.b64decode(message) for message in json.loads(words)["messages"]])
+        return None
+
+    def _commit(self, messages: list[bytes]) -> None:
+        self._insert.commit(self._writing.writer.written(messages))
+
     def _known(self) -> KnownAnswers:
-        return KnownAnswers(self._named())
+        words = frozenset({"createBatchWriterFactory", "commit"})
+        return KnownAnswers(self._named(), in_words=words, kept_between_calls=self._writing.words(self._jvm))

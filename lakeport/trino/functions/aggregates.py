@@ -134,7 +134,8 @@ def _map_agg(node: Expr, again: _Again) -> Expr:
 
 def _any_value(node: Expr, again: _Again) -> Expr:
     """A value that is not NULL if there is one; Spark's may be NULL."""
-    return again(exp.Anonymous(this="FIRST", expressions=[node.this.copy(), exp.true()]))
+    made = again(call("ANY_VALUE", node.this, exp.true()))
+    return again(call("FIRST", node.this, exp.true())) if isinstance(made, exp.Window) else made
 
 
 def _every(node: Expr, again: _Again) -> Expr:

@@ -18,8 +18,8 @@ from lakeport.trino.rules import Rule, UntranslatableError
 __all__ = ["FUNCTION_RULES", "SAME_FUNCTIONS", "SAME_NAMES"]
 
 _SAME_CLASSES = (
-    "Abs Acos ArrayContains ArrayDistinct ArrayFilter ArraySize ArrayToString Asin Atan Atan2 BitwiseAnd BitwiseOr "
-    "BitwiseXor Cbrt Chr Coalesce Concat Corr Cos Count CountIf CovarPop CovarSamp CumeDist CurrentCatalog "
+    "Abs Acos ArrayContains ArrayDistinct ArrayFilter ArraySize ArrayToString Asin Atan Atan2 "
+    "Cbrt Coalesce Concat Corr Cos Count CountIf CovarPop CovarSamp CumeDist CurrentCatalog "
     "CurrentDate CurrentSchema Day DayOfMonth DayOfYear Degrees DenseRank Encode Exp FirstValue GenerateSeries Hex "
     "Hour Lag LastValue Lead Length Levenshtein LogicalAnd LogicalOr Lower Map MapKeys MapValues Minute Month "
     "NthValue Ntile Nullif Pad PercentRank Pi Pow Quarter Radians Rank Reduce Reverse RowNumber Second Sign Sin "
@@ -31,6 +31,7 @@ SAME_FUNCTIONS = frozenset(_SAME_CLASSES.split())
 
 SAME_NAMES = frozenset({"CARDINALITY", "E", "MAP_KEYS", "MAP_VALUES"})
 """Names of functions without a class in sqlglot."""
+_CHARACTERS = 256
 
 
 def _anonymous(node: Expr) -> Expr | None:
@@ -64,11 +65,34 @@ def _is_nan(node: Expr) -> Expr:
     return when(exp.Not(this=is_null(node.this)), call("ISNAN", node.this))
 
 
+def _bits(node: Expr) -> Expr:
+    """Functions of Trino, and operators of Spark, which bind less than those of numbers."""
+    return exp.Paren(this=node.copy())
+
+
+def _chr(node: Expr) -> None:
+    """Spark takes the remainder of a division by 256."""
+    [code] = node.expressions
+    if not isinstance(code, exp.Literal) or int(code.name) >= _CHARACTERS:
+        raise UntranslatableError(
+            node, f"Spark knows characters up to {_CHARACTERS - 1} by their numbers", "write the character itself"
+        )
+
+
+def _if(node: Expr) -> None:
+    """With two arguments it is NULL otherwise; Spark's takes three."""
+    if not isinstance(node.parent, exp.Case) and node.args.get("false") is None:
+        node.set("false", exp.Null())
+
+
 _BY_NAME: dict[str, Rule] = {**COLLECTION_NAMES, **DATE_NAMES, **TEXT_NAMES}
 
 FUNCTION_RULES: dict[str, Rule] = {
     "Anonymous": _anonymous,
+    **dict.fromkeys(("BitwiseAnd", "BitwiseOr", "BitwiseXor"), _bits),
+    "Chr": _chr,
     "Grouping": _grouping,
+    "If": _if,
     "IsNan": _is_nan,
     **AGGREGATE_RULES,
     **ARITHMETIC_RULES,

@@ -19,6 +19,7 @@ BATCH = pa.record_batch(
         "n": pa.array([1, -2, None, 40], pa.int32()),
         "d": pa.array([date(2024, 5, 17), date(2023, 12, 31), None, date(2024, 1, 1)]),
         "x": pa.array([0.5, -1.5, None, float("nan")]),
+        "r": pa.array([0.1, 0.2, None, float("nan")], pa.float32()),
         "m": pa.array([Decimal("1.50"), Decimal("2.00"), None, Decimal("-1.00")], pa.decimal128(9, 2)),
         "b": [True, False, None, True],
     }
@@ -120,6 +121,9 @@ def test_masks_of_other_types(text: str, column: str, expected: list[object]) ->
         ("n = 3000000000", []),
         ("n > 0.5", [0, 3]),
         ("x < 0.6", [0, 1]),
+        ("r = 0.1", [0]),
+        ("0.1 <> r", [1, 3]),
+        ("r < 1", [0, 1]),
         ("m >= 1.5", [0, 1]),
         ("d >= DATE '2024-01-01'", [0, 3]),
         ("year(d) = 2023", [1]),

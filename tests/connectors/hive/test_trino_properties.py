@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from catalog.metastore.model import Database, SortColumn, Table
-from connector_spi.errors import InvalidArgumentError
+from connector_spi.errors import InvalidArgumentError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import TableDefinition
-from connector_spi.schema import ColumnMetadata
+from connector_spi.schema import ColumnMetadata, TableBuckets
 from connector_spi.testing.reading import ReferenceQuery
 from connectors.hive.connector import HiveConnector
 from connectors.hive.definitions.storage_classes import declared_storage
@@ -24,10 +24,17 @@ _COLUMNS = (
 )
 
 
-def created(hive: HiveConnector, folder: object, provider: str | None = None, **properties: str) -> Table:
+def created(
+    hive: HiveConnector,
+    folder: object,
+    provider: str | None = None,
+    buckets: TableBuckets | None = None,
+    **properties: str,
+) -> Table:
     if hive.metastore.reads.get_database("s") is None:
         hive.metastore.writes.create_database(Database("s", location=f"file://{folder}/s"))
-    definition = TableDefinition(NAME, _COLUMNS, provider=provider, properties=tuple(properties.items()))
+    given = tuple(properties.items())
+    definition = TableDefinition(NAME, _COLUMNS, provider=provider, properties=given, buckets=buckets)
     with ReferenceQuery(hive) as query:
         assert isinstance(query.metadata, HiveMetadata)
         query.metadata.create_table(make_session(hive), definition)
@@ -74,6 +81,42 @@ def test_buckets_and_their_order(hive: HiveConnector, tmp_path: object) -> None:
     assert table.storage.sort_columns == (SortColumn("v"), SortColumn("id", ascending=False))
 
 
+def test_buckets_of_a_clause(hive: HiveConnector, tmp_path: object) -> None:
+    buckets = TableBuckets(("ID",), 4, ("v", "ds"))
+    table = created(hive, tmp_path, buckets=buckets)
+    assert (table.storage.bucket_columns, table.storage.bucket_count) == (("id",), 4)
+    assert table.storage.sort_columns == (SortColumn("v"), SortColumn("ds"))
+    with ReferenceQuery(hive) as query:
+        shown = query.metadata.get_table_metadata(query.session, query.table(NAME).table)
+    assert shown.buckets == TableBuckets(("id",), 4, ("v", "ds"))
+    assert not {"bucketed_by", "bucket_count", "sorted_by"} & set(dict(shown.properties))
+
+
+def test_buckets_that_descend_are_shown_as_properties(hive: HiveConnector, tmp_path: object) -> None:
+    created(hive, tmp_path, bucketed_by="id", bucket_count="4", sorted_by="v DESC,id")
+    with ReferenceQuery(hive) as query:
+        shown = query.metadata.get_table_metadata(query.session, query.table(NAME).table)
+    expected = {"bucketed_by": "id", "bucket_count": "4", "sorted_by": "v DESC,id"}
+    assert (shown.buckets, expected.items() <= dict(shown.properties).items()) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("buckets", "properties", "message"),
+    [
+        (TableBuckets(("nope",), 4), {}, "expected columns of the table"),
+        (TableBuckets(("id",), 4, ("nope",)), {}, "'nope' in 'sorted_by'"),
+        (TableBuckets(("id",), 4), {"bucket_count": "4"}, "say one of them"),
+        (TableBuckets(("id",), 4), {"partitioned_by": "id"}, "expected columns of the table"),
+        (TableBuckets(("id",), 4, ("v",)), {"transactional": "true"}, "leave SORTED BY out"),
+    ],
+)
+def test_buckets_that_cannot_be_are_refused(
+    hive: HiveConnector, tmp_path: object, buckets: TableBuckets, properties: dict[str, str], message: str
+) -> None:
+    with pytest.raises((InvalidArgumentError, NotSupportedError), match=message):
+        created(hive, tmp_path, buckets=buckets, **properties)
+
+
 @pytest.mark.parametrize(
     ("provider", "properties", "message"),
     [
@@ -90,4 +133,4 @@ def test_what_does_not_fit_is_refused(
     hive: HiveConnector, tmp_path: object, provider: str | None, properties: dict[str, str], message: str
 ) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
-        created(hive, tmp_path, provider, **properties)
+        created(hive, tmp_path, provider, None, **properties)

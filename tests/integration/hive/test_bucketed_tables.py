@@ -6,17 +6,22 @@ import random
 from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
+from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
 import pytest
+from pyarrow import orc
 
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.definitions import SupportsTableDefinition, TableDefinition
+from connector_spi.schema import ColumnMetadata, TableBuckets
 from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert, insert_rows
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.reading import make_session, scan_table
 from tests.integration.hive.engine import HiveEngine
+from tests.integration.hive.trino import Trino
 from tests.integration.test_transactions import make_hive
 
 _COLUMNS = (
@@ -91,6 +96,22 @@ def create(engine: HiveEngine, schema: str, name: str, kind: str, buckets: str, 
     return SchemaTableName(schema, name)
 
 
+def define(hive: HiveConnector, name: SchemaTableName, kind: str) -> None:
+    """Makes a table ``CLUSTERED BY (id) SORTED BY (s, id) INTO 4 BUCKETS``; rows of a full ACID one have no order."""
+    file_format, text = _KINDS[kind]
+    words = [part.strip("'") for pair in text.split(",") for part in pair.split("=")]
+    properties = (*zip(words[::2], words[1::2], strict=True), ("bucketing_version", "2"))
+    columns = tuple(
+        ColumnMetadata(field.name, field.type, declared_type={"c": "char(6)", "v": "varchar(9)"}.get(field.name))
+        for field in _SCHEMA
+    )
+    buckets = TableBuckets(("id",), 4, () if kind == "full" else ("s", "id"))
+    definition = TableDefinition(name, columns, provider=file_format, properties=properties, buckets=buckets)
+    with ReferenceQuery(hive) as query:
+        assert isinstance(query.metadata, SupportsTableDefinition)
+        query.metadata.create_table(query.session, definition)
+
+
 def counted(
     engine: HiveEngine, name: SchemaTableName, columns: str, buckets: int, version: int = 2
 ) -> tuple[int, int, int]:
@@ -149,6 +170,39 @@ def test_hive_goes_on_where_we_have_written(hive_engine: HiveEngine, hive: HiveC
         hive_engine.compact(str(name), kind)
         assert counted(hive_engine, name, "id", 4) == (len(model), sum(model), 0)
         assert validated(hive, name) == sorted(model)
+
+
+@pytest.mark.parametrize("kind", list(_KINDS))
+def test_all_go_on_in_a_table_that_we_have_made(
+    hive_engine: HiveEngine, hive: HiveConnector, trino: Trino | None, schema: str, kind: str
+) -> None:
+    name = SchemaTableName(schema, f"made_{kind}")
+    define(hive, name, kind)
+    shown = " ".join(str(row[0]).strip() for row in hive_engine.sql(f"SHOW CREATE TABLE {name}"))
+    order = "" if kind == "full" else "SORTED BY ( s ASC, id ASC) "
+    assert f"CLUSTERED BY ( id) {order}INTO 4 BUCKETS" in shown
+    insert_rows(hive, name, [rows_of(60)])
+    if kind == "plain":
+        entry = hive.metastore.reads.get_table(schema, name.table)
+        assert entry is not None
+        paths = sorted(Path(str(entry.storage.location).removeprefix("file:")).glob("0*_0"))
+        assert len(paths) == 4
+        for path in paths:
+            rows = orc.read_table(path).select(["s", "id"]).to_pylist()
+            keys = [(row["s"] is not None, (row["s"] or "").encode(), row["id"]) for row in rows]
+            assert keys == sorted(keys)
+            assert len(keys) > 5
+    more = f"SELECT id + 100, {', '.join(_SCHEMA.names[1:])} FROM"
+    hive_engine.sql(f"INSERT INTO {name} {more} {name}")
+    expected = [*range(60), *range(100, 160)]
+    if trino is not None and kind == "plain":
+        trino.sql(f"INSERT INTO hive.{name} {more.replace('100', '200')} hive.{name} WHERE id < 60")
+        expected += range(200, 260)
+    assert counted(hive_engine, name, "id", 4) == (len(expected), sum(expected), 0)
+    assert validated(hive, name) == expected
+    if trino is not None:
+        found = trino.sql(f"SELECT id, id FROM hive.{name} WHERE id IN (7, 107)")
+        assert sorted(found) == [[7, 7], [107, 107]]
 
 
 def test_hive_reads_the_statements_of_a_block(hive_engine: HiveEngine, hive: HiveConnector, schema: str) -> None:

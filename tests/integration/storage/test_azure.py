@@ -23,7 +23,13 @@ from tests.integration.storage.remote_tables import (
     register_tables,
     write_catalogs,
 )
-from tests.written_tables import check_acid_writes, check_leftovers, check_plain_writes, make_schema
+from tests.written_tables import (
+    check_acid_writes,
+    check_buckets_and_batches,
+    check_leftovers,
+    check_plain_writes,
+    make_schema,
+)
 
 ABFS = f"abfs://lake@{ACCOUNT}.dfs.core.windows.net"
 WASB = f"wasb://lake@{ACCOUNT}.blob.core.windows.net"
@@ -159,3 +165,4 @@ def test_tables_are_written(lake: Session, azurite: Azurite) -> None:
     check_plain_writes(lake, "own")
     check_leftovers(lake, "own", file_system(with_key(azurite)), ABFS)
     check_acid_writes(lake, "own")
+    check_buckets_and_batches(lake, "own")

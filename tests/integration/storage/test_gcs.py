@@ -23,7 +23,13 @@ from tests.integration.storage.remote_tables import (
     register_tables,
     write_catalogs,
 )
-from tests.written_tables import check_acid_writes, check_leftovers, check_plain_writes, make_schema
+from tests.written_tables import (
+    check_acid_writes,
+    check_buckets_and_batches,
+    check_leftovers,
+    check_plain_writes,
+    make_schema,
+)
 
 PLACE = "gs://lake"
 ROWS = "t/p=a%2Fb/c d+é"
@@ -121,3 +127,4 @@ def test_tables_are_written(lake: Session, files: FileSystem) -> None:
     check_plain_writes(lake, "own")
     check_leftovers(lake, "own", files, PLACE)
     check_acid_writes(lake, "own")
+    check_buckets_and_batches(lake, "own")

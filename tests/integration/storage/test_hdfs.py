@@ -31,7 +31,13 @@ from tests.integration.storage.remote_tables import (
     register_tables,
     write_catalogs,
 )
-from tests.written_tables import check_acid_writes, check_leftovers, check_plain_writes, make_schema
+from tests.written_tables import (
+    check_acid_writes,
+    check_buckets_and_batches,
+    check_leftovers,
+    check_plain_writes,
+    make_schema,
+)
 
 OWNER = {"hdfs.user": "lake"}
 FILES = "/files"
@@ -257,6 +263,7 @@ def test_tables_are_written(lake: Lake, hdfs: Hdfs) -> None:
     check_plain_writes(lake.session, "own")
     check_leftovers(lake.session, "own", file_system(OWNER), f"{hdfs.url}/lake")
     check_acid_writes(lake.session, "own")
+    check_buckets_and_batches(lake.session, "own")
     files = file_system(OWNER).list(f"{hdfs.url}/lake/w", recursive=True)
     assert not [info.path for info in files if "/.lakeport" in info.path]
     client = hdfs.client()

@@ -103,6 +103,24 @@ map_values(map), element_at(map, 'a')
 element_at(array_sort(ai), CASE WHEN size(ai) > 0 THEN 1 END), element_at(ai, CASE WHEN size(ai) > 0 THEN -1 END)
 map['b']
 rows.x, rows.y, size(rows.x)
+array_distinct(ai), array_distinct(at2), array_join(at2, '-'), array_compact(ai), flatten(array(ai, ai)), get(ai, 1)
+get(ai, k), try_element_at(ai, 2), try_element_at(ai, nullif(k, 0)), try_element_at(map, 'a'), ai[0] IS NULL AND false
+map_entries(map), map_from_entries(map_entries(map)), map_concat(map, map('zz', 1)), map('q', k), array(n, k, NULL)
+array(m, k), array(s, t), array(f, g), array(array(k), array()), named_struct('A', k, 'b', s).b, struct(n AS q, s).q
+map_from_arrays(array(1, 2), array(s, t)), arrays_zip(ai, at2), sequence(k, 3), sequence(id, id + 3), sequence(k, 20, 7)
+sequence(DATE '2024-02-27', DATE '2024-03-10', INTERVAL 1 WEEK), transform(ai, x -> x * k), filter(ai, x -> x > 1)
+exists(ai, x -> x > 1), forall(ai, x -> x > 1), transform(at2, x -> concat(x, s)), transform(rows, r -> r.x + 1)
+zip_with(ai, at2, (x, y) -> concat(CAST(x AS STRING), y)), map_filter(map, (kk, vv) -> vv > k OR kk = 'a')
+transform_values(map, (kk, vv) -> vv * k), transform_keys(map, (kk, vv) -> concat(kk, 'ö'))
+transform(ai, x -> exists(filter(ai, x -> x > 1), y -> y = x)), zip_with(ai, ai, (x, y) -> exists(ai, x -> x = y))
+unix_micros(z), unix_millis(z), timestamp_millis(n), timestamp_micros(n), extract(YEAROFWEEK FROM day)
+make_timestamp_ntz(2024, 2, 29, 23, 59, 58)
+CAST(CAST((at - TIMESTAMP_NTZ '1970-01-01') AS INTERVAL SECOND) AS DECIMAL(20, 6))
+filter(rows, r -> r.y LIKE 'a%').x, transform(ai, x -> array(x, k)), exists(filter(ai, x -> x > k), id -> id = 3)
+regexp_extract_all(s, '(a)(b)?', 2), regexp_extract_all(s, '[a-z]+', 0), regexp_count(s, 'a'), sha2(s, 256)
+regexp_replace(s, '(a)(b)?', '<$2$1>'), encode(s, 'utf-8'), unhex(hex(s)), sha2(bin, 0), CAST(12 AS STRING)
+s LIKE 'a!%%' ESCAPE '!', t LIKE '%\\\\_%' ESCAPE '\\\\', substring(s, -3), substring(s, CAST(2 AS INT), 1)
+split(s, '\\\\Q,\\\\E', -1), regexp_extract(s, '(?d)a.', 0), s RLIKE '(?d).$', s RLIKE '[a+-]', k IS DISTINCT FROM n
 f = g, f < g, f > 1, day < day2, s < t, m > w, k = m, at > day, z > '2000-01-01 00:00:00', f IS NULL
 split_part(t, 'Ελ', 1) ILIKE 'A%', split_part(t, 'Ελ', 1) ILIKE '%B'
 """.strip().splitlines()

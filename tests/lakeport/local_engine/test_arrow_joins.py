@@ -98,3 +98,19 @@ def test_a_name_of_the_query_takes_no_tables_place(session: LocalSession) -> Non
         "WITH lakeport_0 AS (SELECT 5 AS i) SELECT a.i, small_id FROM lakeport_0 a JOIN hive.s.small ON a.i = small_id"
     )
     assert session.sql(query).fetchall() == [(5, 5)]
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("SELECT count(*) AS c FROM hive.s.large", [(_ROWS,)]),
+        ("SELECT count(*) AS c FROM hive.s.small a, hive.s.small b", [(2500,)]),
+        ("SELECT 1 AS one FROM hive.s.small LIMIT 2", [(1,), (1,)]),
+        ("SELECT EXISTS (SELECT 1 FROM hive.s.large) AS e", [(True,)]),
+        ("SELECT small_id FROM hive.s.small, (SELECT count(*) AS c FROM hive.s.large) WHERE small_id > c - 199952",
+         [(49,)]),
+    ],
+)  # fmt: skip
+def test_rows_are_counted_without_columns(session: LocalSession, query: str, rows: list[tuple[object, ...]]) -> None:
+    assert session.sql(query).fetchall() == rows
+    assert "columns: 0 of 2" in _plan(session, query)

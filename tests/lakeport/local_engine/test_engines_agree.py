@@ -204,6 +204,23 @@ QUERIES = (
     "SELECT id, explode_outer(a) AS el FROM mem.s.n ORDER BY id, el",
     "SELECT id, r.x AS x FROM mem.s.n LATERAL VIEW explode_outer(l) q AS r ORDER BY id",
     "SELECT el, count(*) AS c FROM mem.s.t LATERAL VIEW explode(split('a,b', ',')) x AS el GROUP BY el ORDER BY el",
+    "SELECT id, explode(m) AS (kk, vv), k FROM mem.s.n ORDER BY id",
+    "SELECT id, posexplode(a) AS (p, el) FROM mem.s.n ORDER BY id, p",
+    "SELECT t.id, u.r, v.x1, w.c, y.q FROM mem.s.n t LEFT JOIN LATERAL (SELECT explode(t.a) AS r) AS u ON TRUE "
+    "LEFT JOIN LATERAL (SELECT inline(t.l) AS (x1)) AS v ON TRUE, "
+    "LATERAL (SELECT count(*) AS c FROM mem.s.t b WHERE b.id <= t.id) AS w "
+    "LEFT JOIN LATERAL (SELECT x.id AS q FROM mem.s.n x WHERE x.id = t.id - 1 AND t.id > 2) AS y ON TRUE "
+    "ORDER BY t.id, u.r, v.x1",
+    "SELECT x, u.y FROM VALUES (1, array('a', 'b')), (2, array()), (NULL, NULL) AS t(x, l), "
+    "LATERAL (SELECT explode(t.l)) AS u(y) ORDER BY y",
+    "SELECT sum(x) AS s, max(x) AS m FROM VALUES (1.5), (NULL), (2.25), (NULL) AS t(x)",
+    "SELECT yes, listagg(s, '/') WITHIN GROUP (ORDER BY Big DESC) AS l, max(any_value) AS a FROM "
+    "(SELECT yes, s, Big, 7 AS any_value FROM mem.s.t) GROUP BY yes ORDER BY yes",
+    "SELECT yes, any_value(7 * Big DIV Big) AS a, any_value(CASE WHEN Big = 2 THEN 'x' END, true) AS b FROM mem.s.t "
+    "GROUP BY yes ORDER BY yes",
+    "SELECT Big, sum(n) OVER w AS s, count(*) OVER W AS c, max(id) OVER v AS m FROM mem.s.t "
+    "WINDOW w AS (PARTITION BY yes ORDER BY Big ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), v AS (PARTITION BY n) "
+    "ORDER BY Big",
     "SELECT f, count(*) AS c, sum(id) AS s FROM mem.s.z GROUP BY f ORDER BY f",
     "SELECT g, count(*) AS c FROM mem.s.z WHERE id = 7 GROUP BY g",
     "SELECT f * 2 AS x, max(id) AS m, count(*) AS c FROM mem.s.z GROUP BY f * 2 HAVING f * 2 < 9 ORDER BY x",
@@ -228,6 +245,21 @@ QUERIES = (
     "SELECT * FROM (SELECT f, id FROM mem.s.z) PIVOT (count(DISTINCT id) FOR id IN (1, 2, 9)) ORDER BY f",
     "SELECT Big, A FROM mem.s.t PIVOT (sum(id) FOR s IN ('a' AS A, 'b' AS B)) ORDER BY Big",
     "SELECT * FROM (SELECT n FROM mem.s.t WHERE Big > 99) PIVOT (count(*) FOR n IN (1, 2))",
+    "SELECT id | n & 3 ^ 1 AS x, n & 6 | 1 AS y, n ^ Big & 3 + 1 AS z FROM mem.s.t ORDER BY Big",
+    "SELECT 'it''s' AS x, \"a\"\"b\" AS y, 'a' 'b' AS z, count(*) AS c FROM mem.s.t WHERE s <> 'O''a'",
+    "SELECT n + 3000000000 AS a, id - 3000000000 AS b, -2147483648 * id AS c, n * 2147483648 AS d FROM mem.s.t "
+    "ORDER BY Big",
+    "SELECT 99999999999999999999 AS a, id + 9223372036854775808 AS b, -9223372036854775808 AS c, "
+    "CASE WHEN yes THEN 1 ELSE 3000000000 END AS e FROM mem.s.t ORDER BY Big",
+    "SELECT f, count(*) AS c FROM mem.s.z GROUP BY ALL ORDER BY f",
+    "SELECT n AS s FROM mem.s.t WHERE s = 'a'",
+    "SELECT id FROM mem.s.t t WHERE EXISTS (SELECT k AS id FROM mem.s.n u WHERE u.k = 'x' AND t.id = 4 - 3)",
+    "SELECT * FROM mem.s.t a LEFT JOIN (SELECT id, n AS m FROM mem.s.t) b USING (id) "
+    "JOIN (SELECT id, s AS k FROM mem.s.t) c USING (id) ORDER BY id",
+    "SELECT * FROM mem.s.t a RIGHT JOIN (SELECT k, id, s AS z FROM mem.s.n) b USING (id) ORDER BY id, Big",
+    "SELECT * FROM (SELECT n, s, Big FROM mem.s.t) a FULL JOIN (SELECT Big, id, n FROM mem.s.t) b USING (Big, n) "
+    "ORDER BY Big",
+    "SELECT * FROM (SELECT s, n, id FROM mem.s.t) NATURAL LEFT JOIN (SELECT yes, id, n FROM mem.s.t) ORDER BY id",
     "SHOW CATALOGS LIKE 'm*'",
     "SHOW SCHEMAS IN mem",
     "SHOW TABLES IN mem.s",

@@ -69,7 +69,8 @@ def test_a_definition_with_all_that_there_may_be(both: Both, tmp_path: Path) -> 
     both[0].sql(
         "CREATE TABLE hive.sales.`odd name` (id INT COMMENT 'it''s', `a b` VARCHAR(5), c CHAR(3), d DECIMAL(12, 3), "
         "n STRUCT<`x y`: ARRAY<INT>, m: MAP<STRING, DATE>>, p STRING) USING parquet OPTIONS ('k' = 'v') "
-        f"PARTITIONED BY (p) LOCATION '{tmp_path}' COMMENT 'a \\\\ ''table''' TBLPROPERTIES ('my.key' = 'x', 'b' = 'y')"
+        f"PARTITIONED BY (p) CLUSTERED BY (id) SORTED BY (d) INTO 3 BUCKETS LOCATION '{tmp_path}' "
+        "COMMENT 'a \\\\ ''table''' TBLPROPERTIES ('my.key' = 'x', 'b' = 'y')"
     )
     expected = _shown(both[0], "SHOW CREATE TABLE hive.sales.`odd name`")[0].to_pylist()
     found = both[1].sql("SHOW CREATE TABLE hive.sales.`odd name`").arrow()[0].to_pylist()

@@ -50,6 +50,15 @@ def test_a_table_has_the_rows_of_its_query(session: LocalSession) -> None:
     assert "parquet" in str(table.storage.input_format)
 
 
+def test_a_table_of_a_query_has_buckets(session: LocalSession) -> None:
+    clauses = "CLUSTERED BY (id) SORTED BY (n) INTO 2 BUCKETS"
+    session.sql(f"CREATE TABLE hive.s.b USING orc {clauses} AS {_QUERY}")
+    [(text,)] = session.sql("SHOW CREATE TABLE hive.s.b").fetchall()
+    assert "PARTITIONED BY (sorted_bucket(id, 2, n))\n" in str(text)
+    found = session.sql("SELECT id FROM hive.s.b WHERE id = 2").fetchall()
+    assert found == [(2,)]
+
+
 def test_a_query_that_fails_leaves_no_table(session: LocalSession) -> None:
     with pytest.raises(ConnectorError, match="division by zero"):
         session.sql("CREATE TABLE hive.s.u AS SELECT id / 0 AS x FROM hive.s.t")
@@ -70,6 +79,9 @@ def test_rows_of_a_partition_are_added_and_replaced(session: LocalSession) -> No
     assert rows(session) == [(1, "a", 1), (9, "b", 5)]
     session.sql("INSERT INTO hive.s.t PARTITION (ds = NULL, n = -3) VALUES (10)")
     assert rows(session)[-1] == (10, None, -3)
+    session.sql("INSERT INTO hive.s.t PARTITION (ds = 'it''s', n = 007) VALUES (11)")
+    session.sql("INSERT INTO hive.s.t PARTITION (ds = 010, n = 1) VALUES (12)")
+    assert {(11, "it's", 7), (12, "10", 1)} <= set(rows(session))
 
 
 @pytest.mark.parametrize(

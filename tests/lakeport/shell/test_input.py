@@ -76,6 +76,15 @@ def test_variables(text: str, expected: str) -> None:
     assert interpolate(text, {"n": "5", "t": "it's"}) == expected
 
 
+@pytest.mark.parametrize("dialect", ["trino", "duckdb"])
+def test_variables_of_other_dialects(dialect: str) -> None:
+    """A backslash is a character there, so that it cannot keep a quote from ending a text."""
+    variables = {"t": "x' OR 1=1 --", "n": 'a"b\\'}
+    assert interpolate("SELECT :'t', :'n', :\"n\"", variables, dialect) == (
+        "SELECT 'x'' OR 1=1 --', 'a\"b\\', \"a\"\"b\\\""
+    )
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -53,11 +53,11 @@ KEYS = [ColumnMetadata("ds", pa.string()), ColumnMetadata("h", pa.int32()), Colu
         ("ds", {}, ""),
         ("ds, H", {}, ""),
         ("ds='a'", {"ds": "a"}, "ds = 'a'"),
-        (" DS = 'it''s, \\\\ (', h = -7 ", {"ds": "it's, \\ (", "h": -7}, "ds = 'it\\'s, \\\\ (' AND h = '-7'"),
+        (" DS = 'it''s, \\\\ (', h = -7 ", {"ds": "it's, \\ (", "h": -7}, "ds = 'it\\'s, \\\\ (' AND h = -7"),
         (
             "h=NULL, day = DATE '2024-02-29'",
             {"h": None, "day": date(2024, 2, 29)},
-            "h IS NULL AND day = '2024-02-29'",
+            "h IS NULL AND day = DATE '2024-02-29'",
         ),
         ('`ds`="__HIVE_DEFAULT_PARTITION__",h', {"ds": None}, "ds IS NULL"),
     ],

@@ -50,6 +50,13 @@ QUERIES: list[tuple[str, list[tuple[object, ...]]]] = [
     ("SELECT d, x, i FROM mem.s.t CROSS JOIN UNNEST(tags) WITH ORDINALITY AS u(x, i) ORDER BY i",
      [(1.0, "a", 1), (1.0, "b", 2)]),
     ("SELECT k, v FROM UNNEST(map(ARRAY['a', 'b'], ARRAY[1, 2])) AS t(k, v) ORDER BY k", [("a", 1), ("b", 2)]),
+    ("SELECT k, v, i FROM UNNEST(map(ARRAY['a', 'b'], ARRAY[1, 2])) WITH ORDINALITY AS t(k, v, i) ORDER BY i",
+     [("a", 1, 1), ("b", 2, 2)]),
+    ("SELECT x, k, v, y, i FROM UNNEST(ARRAY[1, 2, 3], map(ARRAY['a'], ARRAY[true]), ARRAY[DATE '2024-02-29']) "
+     "WITH ORDINALITY AS t(x, k, v, y, i) ORDER BY i",
+     [(1, "a", True, DAY, 1), (2, None, None, None, 2), (3, None, None, None, 3)]),
+    ("SELECT d, x, y FROM mem.s.t LEFT JOIN UNNEST(tags, ARRAY[CAST(d AS integer)]) AS u(x, y) ON TRUE ORDER BY d, x",
+     [(1.0, "a", 1), (1.0, "b", None), (2.0, None, 2), (3.0, None, 3)]),
     ("SELECT greatest(1, NULL), least(2, 1), greatest(3, 4)", [(None, 1, 4)]),
     ("SELECT coalesce(NULL, 2), nullif(1, 1), if(1 > 2, 'a', 'b')", [(2, None, "b")]),
     ("SELECT CAST(2.5e0 AS bigint), CAST(-2.5e0 AS bigint), CAST(1.5 AS integer)", [(3, -3, 2)]),
@@ -121,6 +128,17 @@ QUERIES: list[tuple[str, list[tuple[object, ...]]]] = [
      [(9, 4, D("24691356.3702"), D("1.0000000001"), 6)]),
     ("SELECT ln(0), log10(1000), log2(8), power(2, 3), sqrt(4)", [(-math.inf, 3.0, 3.0, 8.0, 2.0)]),
     ("SELECT bitwise_and(6, 3), bitwise_or(6, 3), bitwise_xor(6, 3)", [(2, 7, 5)]),
+    ("SELECT bitwise_and(bitwise_or(4, 1), 3), bitwise_and(6, 3) + 1, bitwise_or(8, bitwise_xor(5, 1)) * 2",
+     [(1, 3, 24)]),
+    ("SELECT chr(65), chr(233)", [("A", "é")]),
+    ("SELECT if(1 > 2, 'a'), if(2 > 1, 'b')", [(None, "b")]),
+    # A star shows the columns that tables are joined by once, and first.
+    ("SELECT * FROM (VALUES ('a', 1), ('b', 2)) t(x, k) JOIN (VALUES (2, 'c')) u(k, y) USING (k)", [(2, "b", "c")]),
+    ("SELECT * FROM (VALUES ('a', 1)) t(x, k) NATURAL JOIN (VALUES (1, 'c')) u(k, y)", [(1, "a", "c")]),
+    ("SELECT k, x, z FROM (VALUES ('a', 1)) t(x, k) RIGHT JOIN (VALUES 1, 2) u(k) USING (k) JOIN (VALUES (2, 'z')) "
+     "v(k, z) USING (k) WHERE k > 0 ORDER BY k", [(2, None, "z")]),
+    ("SELECT k, count(*) FROM (VALUES 1, 2) t(k) FULL JOIN (VALUES 2, 3) u(k) USING (k) GROUP BY k HAVING k > 1 "
+     "ORDER BY k", [(2, 1), (3, 1)]),
 ]  # fmt: skip
 
 
@@ -156,6 +174,11 @@ def test_answers_are_trinos(session: Session, text: str, expected: list[tuple[ob
         ("SELECT date_trunc('month', x) FROM nowhere.at.all", "DATE_TRUNC", "cast"),
         ("SELECT current_timestamp AT TIME ZONE 'UTC'", "AT_TIMEZONE", ""),
         ("SELECT 1 = ALL (SELECT 1)", "ALL (", "= ANY and <> ALL"),
+        ("SELECT 1 FROM t, u RIGHT JOIN v ON u.a = v.a", "RIGHT JOIN v", "behind a comma"),
+        ("SELECT 1 FROM t, u JOIN v USING (a)", "JOIN v USING (a)", "CROSS JOIN"),
+        ("SELECT a FROM t ORDER BY a FETCH FIRST 1 ROW WITH TIES", "FETCH FIRST", "rank()"),
+        ("SELECT chr(8364)", "CHR(8364)", "the character itself"),
+        ("SELECT t.* FROM t JOIN u USING (a)", "t.*", "write *"),
         ("SELECT * FROM t TABLESAMPLE BERNOULLI (10)", "", ""),
         ("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c", "", "RECURSIVE"),
         ("INSERT INTO mem.s.t VALUES (1)", "INSERT INTO mem.s.t", "only queries"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, Partition, Table
@@ -13,6 +13,7 @@ from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.transactions.writes import WriteTransaction
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.publish.bucket_files import one_file_per_bucket
+from connectors.hive.write.publish.journaled_attempt import JournaledAttempt
 from connectors.hive.write.publish.moved_files import MovedFiles
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
@@ -115,14 +116,7 @@ class AcidInsert:
         written = list(dict.fromkeys(fragment.partition for fragment in self.fragments))
         replaced = {} if self.replaced is None else self.replaced.find(self.metastore, written)
         new = [
-            Partition(
-                table.database,
-                table.name,
-                values,
-                replace(table.storage, location=targets.location(table, {}, values)),
-                Parameters(),
-                self.made,
-            )
+            targets.entry(table, values, Parameters(), self.made)
             for values in written
             if values and values not in known
         ]
@@ -172,8 +166,11 @@ class AcidInsert:
             targets.append(join_path(locations[fragment.partition], name))
         moves = [(fragment.path, target) for fragment, target in zip(self.fragments, targets, strict=True)]
         if self.journal is not None:
-            ids = (self.transaction.transaction, acid.write_id)
-            undo.enter_context(self.journal.attempt(self.handle.staging, moves, *ids))
+            transaction = self.transaction.transaction
+            attempt = self.journal.new_attempt(
+                self.handle.staging, moves, transaction=transaction, write_id=acid.write_id
+            )
+            undo.enter_context(JournaledAttempt(self.journal, attempt))
         with MovedFiles(self.files) as moved:
             moved.move_all(moves)
             marked = {

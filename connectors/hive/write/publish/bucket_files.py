@@ -32,8 +32,8 @@ def free_targets(files: FileSystem, location: str, fragments: Iterable[HiveFragm
     there = {one.name for one in files.list(location)} if files.exists(location) else set()
     moves = []
     for fragment in fragments:
-        name = fragment.name
-        if fragment.bucket is not None:
+        name = _own_name(fragment, files, location)
+        if name is None:
             copies = (_copy_name(fragment.name, copy) for copy in itertools.count())
             name = next(copy for copy in copies if copy not in there)
             there.add(name)
@@ -47,7 +47,8 @@ def move_fragments(
     """Moves the files of a plain table to the directories of their partitions.
 
     Files of buckets are named as by Hive, ``000001_0`` and then ``000001_0_copy_1`` (``Hive.mvFile``): the bucket is
-    known by the name alone.
+    known by the name alone. In object stores, where a name that is free may be taken in the next moment, each name is
+    of one file alone: ``000001_0.`` and 32 digits.
 
     Args:
         moved: The block of moves.
@@ -59,9 +60,9 @@ def move_fragments(
     """
     own, others = [], []
     for location, fragments in locations:
-        named = [one for one in fragments if _has_own_name(one, files, location)]
-        own += [(one.path, join_path(location, one.name)) for one in named]
-        others.append((location, [one for one in fragments if not _has_own_name(one, files, location)]))
+        names = [(one, _own_name(one, files, location)) for one in fragments]
+        own += [(one.path, join_path(location, name)) for one, name in names if name is not None]
+        others.append((location, [one for one, name in names if name is None]))
     moved.move_all(own)
     for location, fragments in others:
         there = {one.name for one in files.list(location)} if fragments and files.exists(location) else set()
@@ -124,9 +125,17 @@ def one_file_per_bucket(
     return [replace(one, name=_copy_name(one.name, copy)) for some in found.values() for copy, one in enumerate(some)]
 
 
-def _has_own_name(fragment: HiveFragment, files: FileSystem, location: str) -> bool:
-    """Whether no other file can have its name; those that are loaded into an object store are given such names."""
-    return fragment.bucket is None and not (fragment.original and files.has_folders(location))
+def _own_name(fragment: HiveFragment, files: FileSystem, location: str) -> str | None:
+    """A name that no other file can have; ``None`` where it has to be looked for.
+
+    Files that are loaded into an object store have such names already.
+    """
+    if fragment.bucket is None:
+        return None if fragment.original and files.has_folders(location) else fragment.name
+    if files.has_folders(location):
+        return None
+    stem, dot, extension = fragment.name.partition(".")
+    return f"{stem}.{uuid.uuid4().hex}{dot}{extension}"
 
 
 def _copy_name(name: str, copy: int) -> str:

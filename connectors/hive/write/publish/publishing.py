@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, Partition, Table
@@ -14,12 +13,14 @@ from connectors.hive.definitions.table_formats import table_location
 from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.publish.bucket_files import empty_buckets, free_targets, move_fragments
+from connectors.hive.write.publish.journaled_attempt import JournaledAttempt
 from connectors.hive.write.publish.moved_files import MovedFiles
 from connectors.hive.write.publish.replaced_files import ReplacedFiles
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
 from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
 from connectors.hive.write.publish.storage_requests import for_each
+from connectors.hive.write.publish.stream_copies import copy_batch, finish_killed_copies
 from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.publish.stream_recovery import take_back_killed_moves
 from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
@@ -61,6 +62,7 @@ class HiveInsert:
         self._targets = TargetPartitions(metastore, handle)
         self._fragments: tuple[HiveFragment, ...] = ()
         self._journal: StreamJournal | None = None
+        self._attempt: JournaledAttempt | None = None
         self._moved: MovedFiles | None = None
 
     def begin_epoch(self, journal: StreamJournal) -> bool:
@@ -72,7 +74,16 @@ class HiveInsert:
         Raises:
             MetastoreError: It cannot be told (code ``HIVE_STREAM_BATCH_UNKNOWN``).
         """
-        take_back_killed_moves(journal, self._files, self._handle.name)
+        if journal.can_move:
+            take_back_killed_moves(journal, self._files, self._handle.name)
+        else:
+            finish_killed_copies(
+                journal,
+                self._files,
+                self._handle.name,
+                before=self._drop_statistics,
+                after=lambda values: self._targets.add_missing(values, self._made),
+            )
         self._journal = journal
         return not journal.is_written()
 
@@ -108,8 +119,9 @@ class HiveInsert:
             self._moved.delete_replaced()
 
     def discard(self) -> None:
-        """Deletes what was not published."""
-        self._files.delete_folder(self._handle.staging)
+        """Deletes what was not published, but for a batch that another one has to finish."""
+        if self._attempt is None or not self._attempt.is_left:
+            self._files.delete_folder(self._handle.staging)
 
     def _publish(self, undo: ExitStack) -> None:
         table = self._targets.table()
@@ -142,7 +154,13 @@ class HiveInsert:
             move_fragments(moved, self._files, places)
             return moved
         moves = [move for location, some in places for move in free_targets(self._files, location, some)]
-        undo.enter_context(self._journal.attempt(self._handle.staging, moves))
+        partitions = dict.fromkeys(one.partition for _, some in places for one in some if one.partition)
+        attempt = self._journal.new_attempt(self._handle.staging, moves, partitions=list(partitions))
+        self._attempt = JournaledAttempt(self._journal, attempt)
+        undo.enter_context(self._attempt)
+        if not self._journal.can_move:
+            copy_batch(self._files, moves)
+            return MovedFiles(self._files)
         moved = undo.enter_context(MovedFiles(self._files, aside))
         for path, target in moves:
             moved.move(path, target)
@@ -182,18 +200,14 @@ class HiveInsert:
         undo.enter_context(CountedWrite(self._metastore, table, parameters, counted))
         drop_stale_statistics(self._metastore, table, list(counted))
 
+    def _drop_statistics(self, partitions: Sequence[PartitionKey]) -> None:
+        drop_stale_statistics(self._metastore, self._targets.table(), [self._targets.name(one) for one in partitions])
+
     def _add_partitions(
         self, table: Table, new: Mapping[PartitionKey, Sequence[HiveFragment]], undo: ExitStack
     ) -> None:
         partitions = [
-            Partition(
-                table.database,
-                table.name,
-                values,
-                replace(table.storage, location=self._targets.location(table, {}, values)),
-                with_counts(Parameters(), fragments, replaced=True),
-                self._made,
-            )
+            self._targets.entry(table, values, with_counts(Parameters(), fragments, replaced=True), self._made)
             for values, fragments in new.items()
         ]
 

@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 
 from connector_spi.errors import ConnectorError, InvalidArgumentError, StorageError
 from connector_spi.names import SchemaTableName
@@ -16,7 +15,7 @@ from connector_spi.optional.streaming import StreamEpoch
 from connectors.hive.transactions.conflicts import write_conflict
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
-__all__ = ["JOURNAL", "StreamAttempt", "StreamJournal"]
+__all__ = ["JOURNAL", "StreamAttempt", "StreamJournal", "left_folders"]
 
 JOURNAL = ".lakeport_stream_"
 """Begins the name of a query's folder; with a dot, so that no reader looks into it."""
@@ -36,6 +35,7 @@ class StreamAttempt:
         moves: Each file, and where it goes.
         transaction: The metastore's, of a transactional table; else 0.
         write_id: Of the rows, of a transactional table; else 0.
+        partitions: Texts of the key values of the partitions of a plain table that have rows in it.
     """
 
     epoch: int
@@ -44,13 +44,15 @@ class StreamAttempt:
     moves: tuple[tuple[str, str], ...]
     transaction: int = 0
     write_id: int = 0
+    partitions: tuple[tuple[str, ...], ...] = ()
 
 
 class StreamJournal:
     """What is known of one batch: two files for each of its writers, one when it begins and one when it has ended.
 
     The second one, of which there can be no other, decides what has become of the first: whoever writes it first,
-    the writer or who finds it dead.
+    the writer or who finds it dead. In object stores nothing can be the only one: there the metastore decides of
+    transactional tables, and a batch of a plain one that has begun is finished by whoever comes.
 
     Args:
         files: Storage.
@@ -72,6 +74,8 @@ class StreamJournal:
         self._table = table
         self._epoch = epoch
         self._folder = join_path(location, f"{JOURNAL}{epoch.query}")
+        self.can_move = files.has_folders(location)
+        """Whether files are moved in one step; in object stores they are not."""
 
     def is_written(self) -> bool:
         """Whether the rows of this batch, or of a later one of the query, are committed."""
@@ -114,15 +118,25 @@ class StreamJournal:
         """Nothing of a writer is left. That it has ended stays known, since it may only be slow."""
         self._files.delete_file(self._path(attempt.epoch, attempt.writer, "begun"))
 
-    def attempt(
-        self, staging: str, moves: Sequence[tuple[str, str]], transaction: int = 0, write_id: int = 0
-    ) -> JournaledAttempt:
-        """A block in which the files of the batch are made visible; see ``StreamAttempt``."""
-        writer = uuid.uuid4().hex
-        found = StreamAttempt(
-            self._epoch.number, writer, staging, tuple(moves), transaction=transaction, write_id=write_id
+    def new_attempt(
+        self,
+        staging: str,
+        moves: Sequence[tuple[str, str]],
+        *,
+        transaction: int = 0,
+        write_id: int = 0,
+        partitions: Sequence[tuple[str, ...]] = (),
+    ) -> StreamAttempt:
+        """A new writer of the batch; see ``StreamAttempt``."""
+        return StreamAttempt(
+            self._epoch.number,
+            uuid.uuid4().hex,
+            staging,
+            tuple(moves),
+            transaction=transaction,
+            write_id=write_id,
+            partitions=tuple(partitions),
         )
-        return JournaledAttempt(self, found)
 
     def record_begun(self, attempt: StreamAttempt) -> None:
         """Before the first file is moved.
@@ -135,9 +149,23 @@ class StreamJournal:
             "moves": attempt.moves,
             "transaction": attempt.transaction,
             "write_id": attempt.write_id,
+            "partitions": attempt.partitions,
         }
         if not self._write(self._path(attempt.epoch, attempt.writer, "begun"), json.dumps(fields).encode()):
             raise StorageError(f"{self._folder}: there is a writer {attempt.writer} already")
+
+    def check_alone(self, attempt: StreamAttempt) -> None:
+        """After ``record_begun``: each of two writers of one batch looks when its own file is there, so one sees both.
+
+        Raises:
+            MetastoreError: Another writer has begun the batch, or has written it (code ``HIVE_WRITE_CONFLICT``).
+            StorageError: Storage refused.
+        """
+        entries = self._entries()
+        ended = {writer for _, writer, kind in entries if kind == "ended"}
+        begun = {writer for number, writer, kind in entries if (number, kind) == (attempt.epoch, "begun")}
+        if begun - ended - {attempt.writer} or self.is_written():
+            raise write_conflict(self._table, f"of the same streaming query writes its batch {attempt.epoch}, too")
 
     def path_of(self, attempt: StreamAttempt) -> str:
         """The file that says what a writer has begun, for messages."""
@@ -151,6 +179,13 @@ class StreamJournal:
         """A file in one step; ``False`` where there is one of the name, which stays."""
         new = join_path(self._folder, f"{uuid.uuid4().hex}.tmp")
         self._files.write_bytes(new, content)
+        if not self.can_move:
+            # Whole by the copy. That there is no other yet is likely, and nothing rests on it.
+            is_new = not self._files.exists(path)
+            if is_new:
+                self._files.copy(new, path)
+            self._files.delete_file(new)
+            return is_new
         try:
             self._files.move(new, path)
         except StorageError:
@@ -166,7 +201,8 @@ class StreamJournal:
             fields = json.loads(self._files.read_bytes(path))
             moves = tuple((str(source), str(target)) for source, target in fields["moves"])
             numbers = (int(fields["transaction"]), int(fields["write_id"]))
-            return StreamAttempt(self._epoch.number, writer, str(fields["staging"]), moves, *numbers)
+            partitions = tuple(tuple(map(str, one)) for one in fields.get("partitions", ()))
+            return StreamAttempt(self._epoch.number, writer, str(fields["staging"]), moves, *numbers, partitions)
         except (ValueError, KeyError, TypeError) as error:
             raise StorageError(f"{path} is not what Lakeport writes: {error}") from error
 
@@ -179,30 +215,21 @@ class StreamJournal:
         return join_path(self._folder, f"{number:020d}-{writer}.{kind}")
 
 
-class JournaledAttempt:
-    """A block in which one writer makes the files of a batch visible.
+def left_folders(files: FileSystem, location: str) -> frozenset[str]:
+    """Folders of files that are needed to finish batches of streaming queries, in an object store.
 
-    Where it fails in a plain table, the files have been taken back before its end. What has become of a failed commit
-    of a transactional table the metastore knows, so that it is asked by who writes the batch again.
+    Args:
+        files: Storage.
+        location: Directory of the table.
+
+    Raises:
+        StorageError: Storage refused.
     """
-
-    def __init__(self, journal: StreamJournal, attempt: StreamAttempt) -> None:
-        self._journal = journal
-        self._attempt = attempt
-
-    def __enter__(self) -> None:
-        self._journal.record_begun(self._attempt)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        is_transactional = self._attempt.transaction > 0
-        if kind is None and is_transactional:
-            with suppress(ConnectorError):  # the rows are there; who finds no end asks the metastore
-                self._journal.record_committed(self._attempt)
-        elif kind is None:
-            self._journal.record_committed(self._attempt)
-        elif not is_transactional:
-            with suppress(ConnectorError):  # the first error is the one to tell
-                if self._journal.record_undone(self._attempt):
-                    self._journal.clear(self._attempt)
+    if files.has_folders(location) or not files.exists(location):
+        return frozenset()
+    found: set[str] = set()
+    for folder in [one for one in files.list(location) if one.is_directory and one.name.startswith(JOURNAL)]:
+        paths = {one.path for one in files.list(folder.path)}
+        begun = [path for path in paths if path.endswith(".begun") and path[: -len("begun")] + "ended" not in paths]
+        found |= {str(json.loads(files.read_bytes(path))["staging"]) for path in begun}
+    return frozenset(found)

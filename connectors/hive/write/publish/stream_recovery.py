@@ -11,7 +11,7 @@ from connectors.hive.acid.layout import DirectoryKind, parse_directory
 from connectors.hive.write.publish.stream_journal import StreamAttempt, StreamJournal
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["end_killed_transactions", "take_back_killed_moves"]
+__all__ = ["end_killed_transactions", "take_back_killed_moves", "unknown_batch"]
 
 
 def take_back_killed_moves(journal: StreamJournal, files: FileSystem, table: SchemaTableName) -> None:
@@ -33,7 +33,9 @@ def take_back_killed_moves(journal: StreamJournal, files: FileSystem, table: Sch
         if not is_undone:
             gone = [target for source, target in attempt.moves if not (files.exists(source) or files.exists(target))]
             if gone:
-                raise _unknown(journal, attempt, table, f"{gone[0]} is gone, which another writer may have rewritten")
+                raise unknown_batch(
+                    journal, attempt, table, f"{gone[0]} is gone, which another writer may have rewritten"
+                )
             if not journal.record_undone(attempt):
                 continue
         files.delete_folder(attempt.staging)
@@ -70,6 +72,23 @@ def end_killed_transactions(
         journal.clear(attempt)
 
 
+def unknown_batch(journal: StreamJournal, attempt: StreamAttempt, table: SchemaTableName, why: str) -> MetastoreError:
+    """The error that says that it is not known whether a batch is there.
+
+    Args:
+        journal: Of the batch.
+        attempt: A writer that was killed.
+        table: The table.
+        why: It is not known.
+    """
+    return MetastoreError(
+        f"a writer of batch {attempt.epoch} of a streaming query into {table} was killed, and it is not known whether "
+        f"its rows are there: {why}. See whether they are. If not, delete {journal.path_of(attempt)}, and the batch is "
+        "written again; if so, write the word committed into a file of the same name that ends in .ended",
+        error_codes.HIVE_STREAM_BATCH_UNKNOWN,
+    )
+
+
 def _has_rows(journal: StreamJournal, files: FileSystem, table: SchemaTableName, attempt: StreamAttempt) -> bool:
     there = [files.exists(target) for _, target in attempt.moves]
     if all(there):
@@ -79,7 +98,9 @@ def _has_rows(journal: StreamJournal, files: FileSystem, table: SchemaTableName,
     compacted = [found for one in partitions for found in _directories_over(files, one, attempt.write_id)]
     if any(there) or compacted:
         what = f"{compacted[0]} may have its rows" if compacted else "some of its files are gone"
-        raise _unknown(journal, attempt, table, f"{what}, and the metastore may have forgotten that it was aborted")
+        raise unknown_batch(
+            journal, attempt, table, f"{what}, and the metastore may have forgotten that it was aborted"
+        )
     return False
 
 
@@ -92,12 +113,3 @@ def _directories_over(files: FileSystem, location: str, write_id: int) -> list[s
         if parsed.kind is DirectoryKind.BASE or parsed.first <= write_id:
             found.append(one.path)
     return found
-
-
-def _unknown(journal: StreamJournal, attempt: StreamAttempt, table: SchemaTableName, why: str) -> MetastoreError:
-    return MetastoreError(
-        f"a writer of batch {attempt.epoch} of a streaming query into {table} was killed, and it is not known whether "
-        f"its rows are there: {why}. See whether they are. If not, delete {journal.path_of(attempt)}, and the batch is "
-        "written again; if so, write the word committed into a file of the same name that ends in .ended",
-        error_codes.HIVE_STREAM_BATCH_UNKNOWN,
-    )

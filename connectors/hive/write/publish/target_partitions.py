@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.factory import Metastore
-from catalog.metastore.model import Partition, Table
+from catalog.metastore.model import Parameters, Partition, Table
 from catalog.metastore.partitions.names import make_partition_name
 from connector_spi.errors import MetastoreError, NotSupportedError, TableNotFoundError
 from connectors.hive.definitions.columns import bucketed_alike
@@ -96,6 +97,28 @@ class TargetPartitions:
                     self._metastore.writes.add_partitions(database, table, missing)
 
         write_in_batches(partitions, add)
+
+    def entry(self, table: Table, values: PartitionKey, parameters: Parameters, made: int) -> Partition:
+        """A partition to be added, below the table's directory.
+
+        Args:
+            table: The table.
+            values: Texts of its key values.
+            parameters: What is known of its rows.
+            made: When, in seconds since 1970.
+        """
+        storage = replace(table.storage, location=self.location(table, {}, values))
+        return Partition(table.database, table.name, values, storage, parameters, made)
+
+    def add_missing(self, values: Sequence[PartitionKey], made: int) -> None:
+        """Adds those of some partitions that are not there; of their rows nothing is known."""
+        if not values:
+            return
+        table, names = self.table(), [self.name(one) for one in values]
+        found = self._metastore.reads.get_partitions_by_names(table.database, table.name, names)
+        there = {one.values for one in found}
+        missing = [one for one in values if one not in there]
+        self.add([self.entry(table, one, Parameters(), made) for one in missing], lambda added_since: None)
 
     def location(self, table: Table, known: Mapping[PartitionKey, Partition], values: PartitionKey) -> str:
         """The directory of a partition; where it is not there yet, below the table's."""

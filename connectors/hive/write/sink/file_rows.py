@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connector_spi.errors import InvalidArgumentError
+from connector_spi.partition_names import DEFAULT_PARTITION
 from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.write.handles import HiveInsertHandle
 
@@ -35,13 +36,16 @@ def check_keys(batch: pa.RecordBatch, insert: HiveInsertHandle) -> None:
     """Checks the values of partition keys.
 
     Raises:
-        InvalidArgumentError: A key is an empty text, which Hive takes for NULL.
+        InvalidArgumentError: A key is an empty text, or the one that stands for NULL: Hive takes both for NULL.
     """
     for key in insert.partition_keys:
-        if pa.types.is_string(key.type) and pc.any(pc.equal(batch.column(key.name), "")).as_py():
-            raise InvalidArgumentError(
-                f"partition key '{key.name}' is an empty text, which Hive takes for NULL; write NULL or another text"
-            )
+        if not pa.types.is_string(key.type):
+            continue
+        for text, spoken in (("", "an empty text"), (DEFAULT_PARTITION, f"the text {DEFAULT_PARTITION}")):
+            if pc.any(pc.equal(batch.column(key.name), text)).as_py():
+                raise InvalidArgumentError(
+                    f"partition key '{key.name}' is {spoken}, which Hive takes for NULL; write NULL or another text"
+                )
 
 
 def rows_of_files(rows: pa.Table, insert: HiveInsertHandle) -> Iterator[tuple[FileKey, pa.Table]]:

@@ -17,7 +17,7 @@ from connectors.hive.write.sink.file_rows import FileKey, check_keys, rows_of_fi
 from connectors.hive.write.sink.file_values import file_columns
 from connectors.hive.write.sink.file_writers import FileWriter, TaskFiles
 from connectors.hive.write.sink.merge_sink import HiveMergeSink
-from connectors.hive.write.sink.sorted_rows import sorted_rows
+from connectors.hive.write.sink.sorted_runs import SortedRuns
 from connectors.hive.write.sink.spill import SpilledRows
 from connectors.toolkit.storage.filesystem import FileSystem, join_path, storage_errors
 
@@ -65,12 +65,13 @@ class _HivePageSink(PageSink):
         self._insert = insert
         self._task_files = TaskFiles(insert, task)
         self._rules = dict(insert.text_rules)
-        self._sorted_by = () if insert.buckets is None else insert.buckets.sorted_by
         self._data_names = [column.name for column in insert.data_columns]
         self._schema = pa.schema([(column.name, column.type) for column in insert.data_columns])
         self._waiting: list[pa.RecordBatch] = []
         self._waiting_size = 0
         self._spilled = SpilledRows(self._schema)
+        sorted_by = () if insert.buckets is None else insert.buckets.sorted_by
+        self._sorted = SortedRuns(self._spilled, sorted_by) if sorted_by else None
         self._open: dict[FileKey, _OpenFile] = {}
         self._made: list[HiveFragment] = []
 
@@ -85,13 +86,17 @@ class _HivePageSink(PageSink):
         self._waiting_size += rows.nbytes
         if self._waiting_size > MOST_WAITING_BYTES:
             for file, some in self._taken():
-                if not self._sorted_by and (file in self._open or len(self._open) < MOST_OPEN_FILES):
+                if self._sorted is not None:
+                    self._sorted.put(file, some)
+                elif file in self._open or len(self._open) < MOST_OPEN_FILES:
                     self._write(file, some)
                 else:
                     self._spilled.put(file, some)
 
     def finish(self) -> Sequence[Fragment]:
         last = dict(self._taken())
+        if self._sorted is not None:
+            last = self._sorted.put_behind(last)
         for key in dict.fromkeys((*self._open, *self._spilled.keys, *last)):
             self._close(key, last.pop(key, None))
         self._spilled.close()
@@ -134,7 +139,7 @@ class _HivePageSink(PageSink):
         return self._open[key]
 
     def _close(self, key: FileKey, last: pa.Table | None) -> None:
-        for rows in self._rest(key, [] if last is None else [last]):
+        for rows in self._rest(key, last):
             self._write(key, rows)
         file = self._open[key]
         with storage_errors(file.path, "write"):
@@ -145,10 +150,10 @@ class _HivePageSink(PageSink):
         size = 0 if info is None else info.size
         self._made.append(HiveFragment(file.path, file.target, key.partition, file.rows, size, bucket=key.bucket))
 
-    def _rest(self, key: FileKey, last: list[pa.Table]) -> Iterator[pa.Table]:
-        """What is not written yet; of a sorted file that is all, which so has to fit into memory."""
-        if self._sorted_by:
-            yield sorted_rows(pa.concat_tables([*self._spilled.take(key), *last]), self._sorted_by)
+    def _rest(self, key: FileKey, last: pa.Table | None) -> Iterator[pa.Table]:
+        """What is not written yet; of a sorted file that is all."""
+        if self._sorted is not None:
+            yield from self._sorted.take(key, last)
         else:
             yield from self._spilled.take(key)
-            yield from last
+            yield from [] if last is None else [last]

@@ -21,6 +21,8 @@ import java.util.Set;
 import java.util.function.BiFunction;
 import org.apache.spark.sql.connector.catalog.CatalogV2Util;
 import org.apache.spark.sql.connector.expressions.Expressions;
+import org.apache.spark.sql.connector.expressions.LogicalExpressions;
+import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.util.Utils;
 import py4j.Gateway;
@@ -210,6 +212,8 @@ public class KnownAnswers implements InvocationHandler {
       return array((String) given, (List) words.get(2));
     } else if (kind.equals("identity transform")) {
       return Expressions.identity((String) given);
+    } else if (kind.equals("bucket transform")) {
+      return bucketTransform(((Number) given).intValue(), (List) words.get(2), (List) words.get(3));
     } else if (kind.equals("reference")) {
       return Expressions.column((String) given);
     } else if (kind.equals("optional")) {
@@ -230,6 +234,20 @@ public class KnownAnswers implements InvocationHandler {
   private static Object boxed(String type, String text) throws Exception {
     String maker = type.startsWith("java.lang.") ? "valueOf" : "apply";
     return classOf(type).getMethod(maker, new Class[] {String.class}).invoke(null, new Object[] {text});
+  }
+
+  private static Object bucketTransform(int count, List columns, List sortedBy) {
+    return sortedBy.isEmpty()
+        ? (Object) LogicalExpressions.bucket(count, references(columns))
+        : (Object) LogicalExpressions.bucket(count, references(columns), references(sortedBy));
+  }
+
+  private static NamedReference[] references(List names) {
+    NamedReference[] found = new NamedReference[names.size()];
+    for (int i = 0; i < found.length; i++) {
+      found[i] = Expressions.column((String) names.get(i));
+    }
+    return found;
   }
 
   private static Map referenceMap(Map items) throws Exception {

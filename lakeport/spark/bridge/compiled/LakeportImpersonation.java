@@ -9,7 +9,7 @@ import org.apache.hadoop.security.UserGroupInformation;
  * Has Hive ask Python whether a client may act as another user.
  *
  * <p>Hadoop makes one for each such login, by the name of the class. So this class goes beside the interface. Janino
- * compiles this file at run time; see docs/adr/0031-users-who-act-as-others.md.
+ * compiles this file at run time; see docs/adr/0029-users-who-act-as-others.md.
  */
 public class LakeportImpersonation implements ImpersonationProvider {
   private static volatile BiPredicate may;

@@ -5,15 +5,23 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.UndeclaredThrowableException;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
+import org.apache.spark.SparkContext;
+import org.apache.spark.SparkContext$;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
+import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SQLExecution$;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Asks Python in words where Spark plans: one text with all that a call is about, and one text back.
+ * Asks Python in words where Spark plans or commits: one text with all that a call is about, and one text back.
  *
  * <p>Otherwise Python would look at the arguments, and make the Java objects of its answer, in round trips of its own.
  * What Spark only tells, such as the columns that it reads, waits for the next call. Predicates stay here: Python says
@@ -62,6 +70,8 @@ public class PlanningCalls implements InvocationHandler {
       return kept.containsKey("pushed") ? kept.get("pushed") : new Predicate[0];
     } else if (name.equals("createReaderFactory") && kept.containsKey("factory")) {
       return factory(kept, (Map) kept.get("factory"));
+    } else if (name.equals("createBatchWriterFactory")) {
+      return kept.containsKey("function") ? writers(kept) : called(method, python, arguments);
     }
     String text = text(name, arguments, kept);
     if (text == null) {
@@ -92,8 +102,35 @@ public class PlanningCalls implements InvocationHandler {
       said.put("count", arguments[1]);
     } else if (name.equals("build")) {
       said.put("columns", kept.get("columns"));
+    } else if (name.equals("newWriteBuilder")) {
+      said.put("columns", ((LogicalWriteInfo) arguments[0]).schema().json());
+      said.put("query", ((LogicalWriteInfo) arguments[0]).queryId());
+    } else if (name.equals("toBatch")) {
+      addQuery(said);
+    } else if (name.equals("commit")) {
+      said.put("messages", messages((Object[]) arguments[0]));
     }
     return JSON.writeValueAsString(said);
+  }
+
+  /** What of Spark's queries this thread runs, if it runs one. */
+  private static void addQuery(Map said) {
+    SparkContext context = (SparkContext) SparkContext$.MODULE$.getActive().get();
+    String number = context.getLocalProperty(SQLExecution$.MODULE$.EXECUTION_ID_KEY());
+    QueryExecution query = number == null ? null : SQLExecution$.MODULE$.getQueryExecution(Long.parseLong(number));
+    if (query != null) {
+      said.put("query", Long.valueOf(query.id()));
+      said.put("session", query.sparkSession().sessionUUID());
+    }
+  }
+
+  private static List messages(Object[] given) {
+    List found = new ArrayList();
+    for (int i = 0; i < given.length; i++) {
+      // Jackson writes bytes in base 64.
+      found.add(((PythonWriterCommitMessage) given[i]).pickledMessage());
+    }
+    return found;
   }
 
   private String words(String kind, Object[] given) {
@@ -130,6 +167,11 @@ public class PlanningCalls implements InvocationHandler {
       return reader.apply(inFiles, given.get("native"));
     }
     return tasks.apply("factory", new Object[] {given.get("function"), given.get("columns")});
+  }
+
+  private Object writers(Map kept) {
+    return tasks.apply(
+        "writers", new Object[] {kept.get("function"), kept.get("columns"), kept.get("given"), kept.get("few")});
   }
 
   private static Object told(BiFunction python, String name, String text) throws Throwable {

@@ -1,13 +1,17 @@
 package lakeport.spark;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
+import java.nio.channels.Channels;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.arrow.vector.ValueVector;
 import org.apache.arrow.vector.complex.StructVector;
+import org.apache.arrow.vector.ipc.ArrowStreamWriter;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.python.BasePythonRunner;
 import org.apache.spark.api.python.ChainedPythonFunctions;
@@ -23,6 +27,7 @@ import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.write.DataWriter;
 import org.apache.spark.sql.connector.write.DataWriterFactory;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.execution.arrow.ArrowWriter;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonCustomMetric;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonCustomTaskMetric;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonInputPartition;
@@ -189,6 +194,8 @@ public class PythonTasks {
    * <p>Spark's own PythonBatchWriterFactory does the same, and is slower for two reasons. It counts the bytes of a batch
    * anew after each row, in all columns; here a batch ends by the sizes of its rows. And it makes several objects of
    * each decimal. An UnsafeRow has one of up to 18 digits as a long, and gives it so to whoever asks for a long.
+   *
+   * <p>A task of few rows starts no Python: its message has the rows, and the driver's Python writes them.
    */
   public static class WriterFactory implements DataWriterFactory {
     private static final long serialVersionUID = 1L;
@@ -197,19 +204,22 @@ public class PythonTasks {
     private final byte[] function;
     private final StructType schema;
     private final StructType given;
+    private final int few;
 
     /**
      * @param source Spark takes from it which Python runs.
      * @param function The pickled function from batches to a message, together with its result type.
      * @param schema The columns of the rows.
      * @param given The columns of the batches: the same, with longs for decimals of up to 18 digits.
+     * @param few So many rows of a task may be its message; none where it is 0.
      */
     public WriterFactory(
-        UserDefinedPythonDataSource source, byte[] function, StructType schema, StructType given) {
+        UserDefinedPythonDataSource source, byte[] function, StructType schema, StructType given, int few) {
       this.source = source;
       this.function = function;
       this.schema = schema;
       this.given = given;
+      this.few = few;
     }
 
     public DataWriter createWriter(int partition, long task) {
@@ -218,6 +228,8 @@ public class PythonTasks {
   }
 
   private static class Writer implements DataWriter {
+    private static final long MOST_BYTES_OF_MESSAGES = 4L << 20;
+
     private final WriterFactory made;
     private PythonWriterCommitMessage message;
 
@@ -231,9 +243,14 @@ public class PythonTasks {
 
     public void writeAll(Iterator records) {
       TaskContext context = TaskContext.get();
+      Rows rows = new Rows(records, made.schema);
+      if (rows.endWithin(made.few, MOST_BYTES_OF_MESSAGES / context.numPartitions(), context)) {
+        message = new PythonWriterCommitMessage(arrow(rows.first, made.given));
+        return;
+      }
       BasePythonRunner runner = runner(made.source, made.function, made.given, metrics());
       countNoBytes(runner);
-      Batches batches = new Batches(records, made.schema, context, SQLConf.get().arrowMaxRecordsPerBatch());
+      Batches batches = new Batches(rows, context, SQLConf.get().arrowMaxRecordsPerBatch());
       scala.collection.Iterator answers =
           runner.compute(CollectionConverters.asScala(batches), context.partitionId(), context);
       while (answers.hasNext()) {
@@ -261,38 +278,44 @@ public class PythonTasks {
     }
   }
 
-  /** The rows of a task in batches, each an iterator. The thread that reads them may outlive the task. */
-  private static class Batches implements Iterator {
-    private static final long MOST_BYTES = 16L << 20;
-
+  /** The rows of a task. The first ones may be kept, to see whether there are others. */
+  private static class Rows {
+    final List first = new ArrayList();
     private final Iterator records;
     private final StructType schema;
-    private final TaskContext context;
-    private final int mostRows;
     private UnsafeProjection projection;
+    private int given = 0;
 
-    /** @param mostRows Of a batch; none where it is not above 0. */
-    Batches(Iterator records, StructType schema, TaskContext context, int mostRows) {
+    Rows(Iterator records, StructType schema) {
       this.records = records;
       this.schema = schema;
-      this.context = context;
-      this.mostRows = mostRows > 0 ? mostRows : Integer.MAX_VALUE;
     }
 
-    public boolean hasNext() {
-      return !context.isCompleted() && !context.isInterrupted() && records.hasNext();
+    /** Whether there are no more rows than these; all are in first then. */
+    boolean endWithin(int rows, long bytes, TaskContext context) {
+      long size = 0;
+      while (first.size() < rows && size < bytes && records.hasNext()) {
+        // A source of rows that are not Spark's own may end where its task is killed.
+        context.killTaskIfInterrupted();
+        UnsafeRow row = read().copy();
+        size += row.getSizeInBytes();
+        first.add(row);
+      }
+      boolean ended = rows > 0 && size <= bytes && !records.hasNext();
+      context.killTaskIfInterrupted();
+      return ended;
     }
 
-    public Object next() {
-      return CollectionConverters.asScala(new Batch(this));
+    boolean hasNext() {
+      return given < first.size() || records.hasNext();
     }
 
-    public void remove() {
-      throw new UnsupportedOperationException();
+    UnsafeRow next() {
+      return given < first.size() ? (UnsafeRow) first.get(given++) : read();
     }
 
     /** Most plans give such rows; of others each is copied into one, which the next one overwrites. */
-    UnsafeRow nextRow() {
+    private UnsafeRow read() {
       InternalRow row = (InternalRow) records.next();
       if (row instanceof UnsafeRow) {
         return (UnsafeRow) row;
@@ -301,6 +324,60 @@ public class PythonTasks {
         projection = UnsafeProjection.create(schema);
       }
       return projection.apply(row);
+    }
+  }
+
+  /** Rows as an Arrow stream, with the same columns as batches have; nothing for no rows. */
+  private static byte[] arrow(List rows, StructType given) {
+    if (rows.isEmpty()) {
+      return new byte[0];
+    }
+    SQLConf conf = SQLConf.get();
+    ArrowWriter writer =
+        ArrowWriter.create(given, conf.sessionLocalTimeZone(), true, conf.arrowUseLargeVarTypes());
+    try {
+      for (int i = 0; i < rows.size(); i++) {
+        writer.write((InternalRow) rows.get(i));
+      }
+      writer.finish();
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      ArrowStreamWriter stream = new ArrowStreamWriter(writer.root(), null, Channels.newChannel(bytes));
+      stream.start();
+      stream.writeBatch();
+      stream.end();
+      return bytes.toByteArray();
+    } catch (IOException e) {
+      throw new IllegalStateException("rows cannot be put into a message", e);
+    } finally {
+      writer.root().close();
+    }
+  }
+
+  /** The rows of a task in batches, each an iterator. The thread that reads them may outlive the task. */
+  private static class Batches implements Iterator {
+    private static final long MOST_BYTES = 16L << 20;
+
+    private final Rows rows;
+    private final TaskContext context;
+    private final int mostRows;
+
+    /** @param mostRows Of a batch; none where it is not above 0. */
+    Batches(Rows rows, TaskContext context, int mostRows) {
+      this.rows = rows;
+      this.context = context;
+      this.mostRows = mostRows > 0 ? mostRows : Integer.MAX_VALUE;
+    }
+
+    public boolean hasNext() {
+      return !context.isCompleted() && !context.isInterrupted() && rows.hasNext();
+    }
+
+    public Object next() {
+      return CollectionConverters.asScala(new Batch(this));
+    }
+
+    public void remove() {
+      throw new UnsupportedOperationException();
     }
   }
 
@@ -320,7 +397,7 @@ public class PythonTasks {
 
     /** The worker takes the columns out of a struct (ArrowStreamUDFSerializer in pyspark). */
     public Object next() {
-      UnsafeRow row = all.nextRow();
+      UnsafeRow row = all.rows.next();
       rows++;
       bytes += row.getSizeInBytes();
       wrapped.update(0, row);

@@ -14,7 +14,7 @@ import org.apache.spark.sql.hive.thriftserver.ui.HiveThriftServer2EventManager;
  *
  * <p>Spark runs the {@code USE} of a client's URL then, and does not say whose it is. Hive lets a client in as a user
  * whose name differs from its own in case alone, without a question. Janino compiles this file at run time; see
- * docs/adr/0031-users-who-act-as-others.md.
+ * docs/adr/0029-users-who-act-as-others.md.
  */
 public class ThriftSessions extends HiveThriftServer2EventManager {
   private final BiPredicate may;

@@ -20,7 +20,7 @@ from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert, insert_rows, overwrite_rows
 from connectors.hive.connector import HiveConnector
-from connectors.hive.write.sink import page_sink
+from connectors.hive.write.sink import page_sink, sorted_runs
 from tests.connectors.hive.reading import make_connector, make_session, read_table, scan_table
 from tests.connectors.hive.table_writer import create_table
 
@@ -162,6 +162,7 @@ def test_rows_of_a_file_are_in_the_declared_order(
     hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_sink, "MOST_WAITING_BYTES", 2000)
+    monkeypatch.setattr(sorted_runs, "PIECE_BYTES", 200)
     order = (SortColumn("v", ascending=False), SortColumn("id"))
     directory = bucketed_table(hive, tmp_path, {}, sorted_by=order)
     chosen = np.random.default_rng(3).permutation(600)

@@ -25,6 +25,7 @@ from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert, insert_rows
 from connectors.hive.connector import HiveConnector
 from connectors.hive.write.sink import page_sink
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.reading import make_connector, read_table
 from tests.connectors.hive.table_writer import add_partition, create_table, storage
 
@@ -204,10 +205,29 @@ def test_a_fraction_of_a_second_before_1970_is_refused_in_orc(hive: HiveConnecto
             insert_rows(hive, SchemaTableName("s", name), [pa.table({"v": bad})])
 
 
-def test_an_empty_text_is_no_partition_key(hive: HiveConnector, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "spoken"), [("", "an empty text"), ("__HIVE_DEFAULT_PARTITION__", "the text __HIVE_DEFAULT_PARTITION__")]
+)
+def test_what_stands_for_null_is_no_partition_key(hive: HiveConnector, tmp_path: Path, key: str, spoken: str) -> None:
     create_table(hive.metastore, tmp_path, "s", "t", _ROWS, ["ds"])
-    with pytest.raises(InvalidArgumentError, match="partition key 'ds' is an empty text"):
-        insert_rows(hive, NAME, [pa.table({"id": pa.array([3], pa.int64()), "ds": [""]})])
+    with pytest.raises(InvalidArgumentError, match=f"partition key 'ds' is {spoken}"):
+        insert_rows(hive, NAME, [pa.table({"id": pa.array([3], pa.int64()), "ds": [key]})])
+
+
+def test_files_that_cannot_be_deleted_do_not_fail_an_insert(
+    hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its rows are there: who is told of an error would add them once more."""
+    create_table(hive.metastore, tmp_path, "s", "t", _ROWS.slice(0, 0))
+
+    def refuses(self: FileSystem, uri: str) -> None:
+        raise StorageError(f"cannot delete {uri}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FileSystem, "delete_folder", refuses)
+        insert_rows(hive, NAME, [_ROWS])
+    assert read_table(hive, "s", "t").num_rows == _ROWS.num_rows
+    assert "files of a write were left behind" in caplog.text
 
 
 def test_tables_that_take_no_rows_say_why(hive: HiveConnector, tmp_path: Path) -> None:

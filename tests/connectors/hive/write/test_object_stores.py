@@ -12,7 +12,6 @@ import pytest
 
 from connector_spi.errors import MetastoreError, NotSupportedError, StorageError
 from connector_spi.names import SchemaTableName
-from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.optional.writing import MergeCommand, Overwrite
 from connector_spi.predicate import Domain, TupleDomain
 from connector_spi.testing.reading import ReferenceQuery
@@ -238,20 +237,10 @@ def test_of_two_overwrites_at_once_one_is_refused(hive: HiveConnector, tmp_path:
     assert ids(hive) in ([1], [2])
 
 
-def test_what_an_object_store_cannot_do_is_refused(hive: HiveConnector, tmp_path: Path, store: ObjectStore) -> None:
+def test_a_store_that_is_not_known_is_refused(hive: HiveConnector, tmp_path: Path, store: ObjectStore) -> None:
     object_table(hive, tmp_path, {})
-    with ReferenceQuery(hive) as query:
-        insert = ReferenceInsert(query, NAME)
-        fragments = insert.write(rows_of(1))
-        with pytest.raises(NotSupportedError, match="an object store, where of two writers of one batch"):
-            insert.finish_epoch([fragments], StreamEpoch("7e6c", 1))
-        insert.abort()
     table = hive.metastore.reads.get_table("s", "t")
     assert table is not None
-    bucketed = replace(table.storage, bucket_count=4, bucket_columns=("id",))
-    hive.metastore.writes.alter_table("s", "t", replace(table, storage=bucketed))
-    with pytest.raises(NotSupportedError, match="two writers would give files of a bucket one name"):
-        insert_rows(hive, NAME, [rows_of(1)])
     elsewhere = replace(table.storage, location="oss://lake/t")
     hive.metastore.writes.alter_table("s", "t", replace(table, storage=elsewhere))
     with pytest.raises(NotSupportedError, match="storage of the scheme oss is not known"):

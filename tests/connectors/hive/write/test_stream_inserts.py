@@ -207,6 +207,21 @@ def test_a_slow_writer_of_a_batch_that_another_has_written_adds_nothing(tmp_path
     assert not write(hive, 1, 4, 5)
 
 
+@pytest.mark.parametrize("kind", [_KINDS[0], _KINDS[3]], ids=lambda kind: kind.name)
+def test_of_two_writers_that_have_found_nothing_of_a_batch_one_is_refused(tmp_path: Path, kind: Kind) -> None:
+    hive = kind.make(tmp_path)
+    queries = [ReferenceQuery(hive) for _ in range(2)]
+    for query in queries:
+        insert = ReferenceInsert(query, NAME)
+        assert insert.finish_epoch([insert.write(rows_of(4, 5))], StreamEpoch(QUERY, 1))
+    queries[0].transaction.commit()
+    with pytest.raises(MetastoreError, match="batch 1, too") as caught:
+        queries[1].transaction.commit()
+    assert caught.value.code == error_codes.HIVE_WRITE_CONFLICT
+    assert ids(hive) == [4, 5]
+    assert not write(hive, 1, 4, 5)
+
+
 def test_a_query_is_recorded_by_an_id_that_can_be_the_name_of_a_folder(tmp_path: Path) -> None:
     hive = _KINDS[0].make(tmp_path)
     query = ReferenceQuery(hive)

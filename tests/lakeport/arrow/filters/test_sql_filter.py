@@ -71,6 +71,7 @@ T2 = dt.datetime(2024, 1, 2, tzinfo=dt.UTC)
         ("0 < i", lambda r: of(r, "i", lambda v: v > 0)),
         ("i = -1 OR i = 2L", lambda r: of(r, "i", lambda v: v == 2)),
         ("NOT (i > 0 AND s = 'a')", lambda r: of(r, "i", lambda v: v <= 0) or of(r, "s", lambda v: v != "a")),
+        ("s = 'it''s' OR s <> 'x''y' AND i > 0", lambda r: of(r, "s", lambda v: r["i"] is not None and r["i"] > 0)),
         ("NOT NOT i <> 1", lambda r: of(r, "i", lambda v: v != 1)),
         ("i IS NULL OR `s` IS NOT NULL", lambda r: r["i"] is None or r["s"] is not None),
         ("NOT s IS NULL", lambda r: r["s"] is not None),

@@ -77,6 +77,7 @@ def test_other_types_are_refused_by_name(values: pa.Array, wanted: pa.DataType) 
         (pa.array([-1]), pa.uint8()),
         (pa.array([Decimal("1.55")]), pa.decimal128(3, 1)),
         (pa.array([2**53 + 1]), pa.float64()),
+        (pa.array([float("inf"), -1e300]), pa.float32()),
         (pa.array([1_000]), pa.decimal128(3, 0)),
         (pa.array([1], pa.timestamp("ns")), pa.timestamp("us")),
     ],

@@ -166,10 +166,17 @@ def proxies(lake: Lake, request: pytest.FixtureRequest) -> list[Proxy]:
         assert isinstance(loaded, TableProxy)
         builder = loaded.newScanBuilder(jvm.cls("org.apache.spark.sql.util.CaseInsensitiveStringMap").empty())
         scan = builder.build()
-        write = loaded.newWriteBuilder(jvm.none)
+        write = loaded.newWriteBuilder(_write_info(jvm))
         changes = loaded.newRowLevelOperationBuilder(_Update(jvm))
     delta = changes.newWriteBuilder(jvm.none)
     return [catalog, loaded, builder, scan, scan.estimateStatistics(), write, changes, delta]
+
+
+def _write_info(jvm: Jvm) -> JavaObject:
+    struct = jvm.data_type('{"type": "struct", "fields": []}')
+    options = jvm.cls("org.apache.spark.sql.util.CaseInsensitiveStringMap").empty()
+    empty = jvm.cls("java.util.Optional").empty()
+    return jvm.cls(WRITE + "LogicalWriteInfoImpl")("a query", struct, options, empty, empty)
 
 
 def test_java_answers_as_python_does(lake: Lake, proxies: list[Proxy]) -> None:

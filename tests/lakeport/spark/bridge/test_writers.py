@@ -1,4 +1,4 @@
-"""Rows that Spark hands to the Python of writing tasks, by our Java class and by Spark's own."""
+"""Rows that Spark hands to the Python of writing tasks, by our Java class and by Spark's own, or to the driver's."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ def session(spark: SparkSession, folder: Path) -> Iterator[Session]:
         yield opened
 
 
-@pytest.fixture(params=["ours", "Spark's"])
+@pytest.fixture(params=["driver", "ours", "theirs"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Who hands the rows over."""
-    if request.param != "ours":
+    """Who hands the rows over: to the driver where they are few; else to the task's Python."""
+    if request.param == "theirs":
         monkeypatch.setattr(writers, "columns_unavailable", lambda jvm: "the test says so")
-    return "ours" if request.param == "ours" else "theirs"
+    elif request.param == "ours":
+        monkeypatch.setattr(writers, "FEW_ROWS", 0)
+    return str(request.param)
 
 
 def new_table(session: Session, folder: Path, name: str, columns: str, more: str = "") -> Path:
@@ -87,6 +89,32 @@ def test_no_rows(session: Session, folder: Path, way: str) -> None:
     new_table(session, folder, f"none_{way}", "id bigint")
     session.sql(f"INSERT INTO hive.s.none_{way} SELECT id FROM range(0, 10, 1, 3) WHERE id < 0")
     assert session.sql(f"SELECT * FROM hive.s.none_{way}").collect() == []
+
+
+def test_tasks_of_few_rows_need_no_python(session: Session, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that no worker can run fails where one runs it."""
+    place = new_table(session, folder, "few", "id bigint, v string")
+    monkeypatch.setattr(writers, "_command", lambda writer: b"no pickle")
+    session.sql("INSERT INTO hive.s.few SELECT id, 'a' FROM range(0, 400, 1, 4)")
+    session.sql("INSERT INTO hive.s.few VALUES (1000, repeat('x', 3000000))")
+    sums = session.spark.read.orc(str(place)).selectExpr("count(DISTINCT id)", "sum(length(v))").first()
+    assert sums is not None
+    assert tuple(sums) == (401, 3_000_400)
+    assert len([path for path in place.iterdir() if path.suffix == ".orc"]) == 2
+    for rows in ("SELECT id, 'a' FROM range(0, 101, 1, 1)", "SELECT 1, repeat('x', 5000000)"):
+        with pytest.raises(Exception, match="pickle"):
+            session.sql(f"INSERT INTO hive.s.few {rows}")
+
+
+def test_tasks_of_many_rows_beside_tasks_of_few(session: Session, folder: Path) -> None:
+    """Each row is there once, with an id of its own."""
+    new_table(session, folder, "mixed", "id bigint", "TBLPROPERTIES ('transactional' = 'true')")
+    ranges = ("0, 5", "100, 600", "600, 600", "1000, 1010", "2000, 2300")
+    query = " UNION ALL ".join(f"SELECT id FROM range({ends}, 1, 1)" for ends in ranges)
+    session.sql(f"INSERT INTO hive.s.mixed {query}")
+    counts = session.sql("SELECT count(*), count(DISTINCT id), sum(id), count(DISTINCT `$row_id`) FROM hive.s.mixed")
+    total = sum(sum(range(*map(int, ends.split(",")))) for ends in ranges)
+    assert tuple(counts.collect()[0]) == (815, 815, total, 815)
 
 
 def test_without_java_classes_of_the_driver(

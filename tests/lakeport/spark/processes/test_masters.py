@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from tests.lakeport.spark.bridge.unsteady import BATCH_ROWS
 from tests.lakeport.spark.processes.smoke import ask
-from tests.lakeport.spark.processes.tried_twice import ROWS
+from tests.lakeport.spark.processes.tried_twice import FEW, ROWS
 from tests.paths import PROJECT
 
 COUNT = 4 * 20 * BATCH_ROWS
@@ -46,7 +46,13 @@ def answers(master: str, environment: Mapping[str, str] | None = None) -> dict[s
 def test_of_a_task_that_is_tried_twice_one_try_counts() -> None:
     met = printed("tried_twice")
     assert met.pop("read") == {"columns true": READ, "columns false": READ}
-    assert met == {"rows": ROWS, "distinct": ROWS, "files": 4, "tries of task 3": ["3-0", "3-1"]}
+    tries = ["3-0", "3-1"]
+    assert met == {
+        "rows": {"rows": ROWS, "distinct": ROWS, "files": 4},
+        "tries of rows": tries,
+        "few": {"rows": FEW, "distinct": FEW, "files": 1},
+        "tries of few": tries,
+    }
 
 
 @pytest.mark.slow

@@ -24,9 +24,11 @@ from tests.java import executor_setting
 from tests.lakeport.spark.bridge.unsteady import unsteady_registry
 from tests.paths import PROJECT
 
-__all__ = ["ROWS", "write_and_read_back"]
+__all__ = ["FEW", "ROWS", "write_and_read_back"]
 
 ROWS = 1000
+FEW = 40
+"""The driver writes so few rows of tasks."""
 _SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
@@ -49,11 +51,13 @@ def main() -> None:
         registry.register("hive", "hive", properties)
         install(spark, registry)
         spark.sql("CREATE SCHEMA hive.s")
-        numbers = spark.range(0, ROWS, 1, 4)
-        tries = Path(folder, "tries")
-        tries.mkdir()
-        met = write_and_read_back(spark, numbers.mapInArrow(_noted(tries), "id bigint"), Path(folder, "rows"))
-        met["tries of task 3"] = sorted(path.name for path in tries.glob("3-*"))
+        met: dict[str, object] = {}
+        for kind, rows in (("rows", ROWS), ("few", FEW)):
+            numbers = spark.range(0, rows, 1, 4)
+            tries = Path(folder, f"tries_{kind}")
+            tries.mkdir()
+            met[kind] = write_and_read_back(spark, numbers.mapInArrow(_noted(tries), "id bigint"), Path(folder, kind))
+            met[f"tries of {kind}"] = sorted(path.name for path in tries.glob("3-*"))
         met["read"] = _read(spark, Path(folder, "unsteady"))
         sys.stdout.write(json.dumps(met) + "\n")
         registry.shutdown()

@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from connector_spi.errors import NotSupportedError
+from lakeport.duckdb.engine import DuckDbEngine
 from tests.lakeport.spark.tables.warehouse import Warehouse
 
 _COLUMNS = "id INT, c CHAR(5), v VARCHAR(5)"
@@ -106,6 +108,39 @@ def test_chars_are_compared_as_those_of_sparks_own_tables(warehouse: Warehouse) 
         found = warehouse.rows(query.format(t="hive.s.t"))
         assert sorted(map(str, found)) == sorted(map(str, own)), query
         assert found, query
+
+
+@pytest.mark.slow
+def test_the_engine_duckdb_compares_chars_alike(warehouse: Warehouse) -> None:
+    of_keys = [
+        f"SELECT id FROM {{t}} WHERE {where}"
+        for where, _ in _OF_KEYS
+        if "BETWEEN" not in where and "NULL)" not in where
+    ]
+    more = [
+        "SELECT a.id, b.id FROM {t} a JOIN {t} b ON a.c = b.k",
+        "SELECT a.id FROM {t} a WHERE a.c IN (SELECT k FROM {t})",
+        "SELECT d, count(*) FROM (SELECT c AS d FROM {t} WHERE c >= 'ab' AND c < 'abcd') WHERE d <> 'ab' GROUP BY d",
+        "SELECT count(*) FROM {t} WHERE c = v OR c = 'ab         '",
+        "SELECT max(c) FROM {t} GROUP BY k HAVING max(c) = 'b' OR k IN ('b', 'abc')",
+        "SELECT c, CASE WHEN c = 'b' THEN 1 END, c LIKE 'ab', coalesce(c, 'x') FROM {t}",
+    ]
+    engine = DuckDbEngine(warehouse.registry)
+    cases = [(one, "own_chars", "hive.s.t") for one in _QUERIES]
+    cases += [(one, "own_keys", "hive.s.keys") for one in (*of_keys, *more)]
+    for query, own, name in cases:
+        expected = warehouse.rows(query.format(t=own))
+        found = list(zip(*(one.to_pylist() for one in engine.plan(query.format(t=name)).arrow().columns), strict=True))
+        assert sorted(map(str, found)) == sorted(map(str, expected)), query
+    for where in (
+        "nullif(c, 'ab') = 'x'",
+        "CASE c WHEN 'ab' THEN true END",
+        "c BETWEEN 'a' AND 'b'",
+        "c IN ('a', NULL)",
+    ):
+        with pytest.raises(NotSupportedError, match="blanks do not count"):
+            engine.plan(f"SELECT id FROM hive.s.t WHERE {where}")
+    engine.close()
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""How often Java and Python call each other for one query, which is what a small one costs above Spark's own."""
+"""How often Java and Python call each other for one statement, which is what a small one costs above Spark's own."""
 
 from __future__ import annotations
 
@@ -44,6 +44,20 @@ def test_a_small_query_takes_few_calls(warehouse: Warehouse, monkeypatch: pytest
             calls.clear()
             assert [tuple(row) for row in engine.sql(query).collect()] == [(3, 9)]
     assert 0 < len(calls) < _FEWER_THAN, calls
+
+
+def test_a_small_insert_takes_few_calls(warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the table, for its write, when it begins, and to commit; and for the statement's settings."""
+    engine = SparkEngine(warehouse.spark, warehouse.registry)
+    (tmp_path / "made").mkdir()
+    engine.sql(f"CREATE TABLE hive.s.made (id INT) USING orc LOCATION '{tmp_path / 'made'}'")
+    with _counted(monkeypatch) as calls:
+        for number in range(2):
+            calls.clear()
+            engine.sql(f"INSERT INTO hive.s.made VALUES ({number})").collect()
+            made = list(calls)
+    assert 0 < len(made) < _FEWER_THAN, made
+    assert [tuple(row) for row in engine.sql("SELECT count(*) FROM hive.s.made").collect()] == [(2,)]
 
 
 @contextmanager

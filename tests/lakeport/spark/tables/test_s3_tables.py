@@ -30,7 +30,13 @@ from tests.hive_corpus import canonical_rows
 from tests.paths import CORPUS
 from tests.rows import assert_same_table
 from tests.s3_server import S3Server, s3_server
-from tests.written_tables import check_acid_writes, check_leftovers, check_plain_writes, make_schema
+from tests.written_tables import (
+    check_acid_writes,
+    check_buckets_and_batches,
+    check_leftovers,
+    check_plain_writes,
+    make_schema,
+)
 
 HUDI = ("v9_basic_cow", "v9_basic_mor")
 ROWS = pa.table(
@@ -164,6 +170,7 @@ def test_tables_are_written(lake: Lake) -> None:
     check_plain_writes(lake.session, "hive")
     check_leftovers(lake.session, "hive", file_system(lake.server.properties("one")), "s3a://one/lake")
     check_acid_writes(lake.session, "hive")
+    check_buckets_and_batches(lake.session, "hive")
     with pytest.raises(Exception, match="ACCESS_DENIED"):
         lake.session.sql("INSERT INTO other.w.plain VALUES (1, 'v', 'a/b')")
     key, secret = lake.server.keys["one"]

@@ -80,7 +80,13 @@ def test_declared_texts_delimiters_and_buckets_come_again(samples: Warehouse, tm
     )
     assert samples.rows(f"SELECT * FROM {name}") == [(1, "abc", "x   ")]
     again = _run_again(samples, name, "hive.sales.even")
-    for part in ("`v` VARCHAR(3)", "CHAR(4)", "'field.delim' = ';'", "'bucketed_by' = 'id'", "'team' = 'a=b'"):
+    for part in (
+        "`v` VARCHAR(3)",
+        "CHAR(4)",
+        "'field.delim' = ';'",
+        "PARTITIONED BY (bucket(4, id))",
+        "'team' = 'a=b'",
+    ):
         assert part.replace("`", "") in again.replace("`", "")
     assert samples.rows("SELECT * FROM hive.sales.even") == [(1, "abc", "x   ")]
     entry = _entry(samples, "sales", "even")

@@ -7,10 +7,13 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from pyarrow import orc
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import col, partitioning
 
 import lakeport
 from lakeport import Session
+from lakeport.spark.bridge import writers
 
 pytestmark = pytest.mark.slow
 
@@ -77,8 +80,9 @@ def test_each_bucket_of_a_partition_is_one_file(session: Session, folder: Path, 
     assert session.sql(f"SELECT count(*) FROM {table} WHERE id = 77").collect() == [(2,)]
 
 
-def test_spark_deals_rows_out_by_hives_hash(session: Session, folder: Path) -> None:
+def test_spark_deals_rows_out_by_hives_hash(session: Session, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where Java's function and ours would differ, tasks would share buckets: then files have names of copies."""
+    monkeypatch.setattr(writers, "FEW_ROWS", 0)
     for by, version in (("v,c,d,f,t,id,p", 1), ("v,c,d,f,t,id,p", 2), ("c", 1)):
         table, location = new_table(session, folder, "plain", by, buckets=3)
         session.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('bucketing_version' = '{version}')")
@@ -107,6 +111,47 @@ def test_changed_rows_go_to_their_new_buckets(session: Session, folder: Path) ->
     assert sorted(row.id for row in session.sql(f"SELECT id FROM {table}").collect()) == sorted(expected)
     for number in (101, 1295, 1302):
         assert session.sql(f"SELECT count(*) FROM {table} WHERE id = {number}").collect() == [(expected.count(number),)]
+
+
+def test_clauses_make_buckets_whose_rows_are_sorted(session: Session, folder: Path) -> None:
+    clauses = "CLUSTERED BY (id) SORTED BY (c, id) INTO 3 BUCKETS"
+    (folder / "clauses").mkdir()
+    session.sql(
+        f"CREATE TABLE hive.s.clauses (id BIGINT, c STRING, p INT) USING orc PARTITIONED BY (p) {clauses} "
+        f"LOCATION '{folder / 'clauses'}'"
+    )
+    session.sql(f"INSERT INTO hive.s.clauses SELECT id, c, p FROM ({_ROWS})")
+    found = files(folder / "clauses")
+    assert len(found) == 6
+    for one in found:
+        rows = orc.read_table(folder / "clauses" / one).to_pylist()
+        keys = [(row["c"] is not None, row["c"] or "", row["id"]) for row in rows]
+        assert keys == sorted(keys)
+        assert len(keys) > 30
+    assert session.sql("SELECT count(*), sum(id) FROM hive.s.clauses").collect() == [(300, 44850)]
+    assert [one.name for one in session.spark.catalog.listColumns("hive.s.clauses") if one.isBucket] == ["id"]
+    [[text]] = session.sql("SHOW CREATE TABLE hive.s.clauses").collect()
+    assert "PARTITIONED BY (p, sorted_bucket(id, 3, c, id))\n" in text
+    session.sql("DROP TABLE hive.s.clauses")
+    session.sql(text)
+    assert session.sql("SHOW CREATE TABLE hive.s.clauses").collect() == [(text,)]
+    assert "bucket" in str(session.sql("DESCRIBE hive.s.clauses").collect())
+
+
+def test_tables_of_queries_have_buckets(session: Session) -> None:
+    rows = session.sql(f"SELECT id, v FROM ({_ROWS})")
+    session.sql(
+        "CREATE TABLE hive.s.of_query STORED AS ORC CLUSTERED BY (id) SORTED BY (v) INTO 4 BUCKETS TBLPROPERTIES "
+        f"('transactional' = 'true', 'transactional_properties' = 'insert_only') AS SELECT id, v FROM ({_ROWS})"
+    )
+    rows.write.format("orc").bucketBy(4, "id").sortBy("v").saveAsTable("hive.s.of_writer")
+    rows.write.format("orc").bucketBy(4, "id").sortBy("v").mode("append").saveAsTable("hive.s.of_writer")
+    rows.writeTo("hive.s.of_second_writer").using("orc").partitionedBy(partitioning.bucket(4, col("id"))).create()
+    for name, times, order in (("of_query", 1, 1), ("of_writer", 2, 1), ("of_second_writer", 1, 0)):
+        assert session.sql(f"SELECT count(*), sum(id) FROM hive.s.{name}").collect() == [(300 * times, 44850 * times)]
+        assert session.sql(f"SELECT count(DISTINCT `$bucket`) FROM hive.s.{name}").collect() == [(4,)]
+        [[text]] = session.sql(f"SHOW CREATE TABLE hive.s.{name}").collect()
+        assert ("sorted_bucket(id, 4, v)" if order else "bucket(4, id)") in text
 
 
 def test_rows_of_a_partition_come_to_one_file(session: Session, folder: Path) -> None:

@@ -128,7 +128,8 @@ def test_types_and_formats_that_cannot_be_written_leave_no_table(session: Sessio
     for text in (
         "CREATE TABLE hive.s.never USING avro AS SELECT map(1, 1) AS a",
         "CREATE TABLE hive.s.never AS SELECT INTERVAL '1' DAY AS a",
-        "CREATE TABLE hive.s.never USING orc CLUSTERED BY (a) INTO 2 BUCKETS AS SELECT 1 AS a",
+        "CREATE TABLE hive.s.never USING orc CLUSTERED BY (a) SORTED BY (a) INTO 2 BUCKETS "
+        "TBLPROPERTIES ('transactional' = 'true') AS SELECT 1 AS a",
     ):
         with pytest.raises(NotSupportedError):
             session.sql(text)

@@ -1,4 +1,4 @@
-"""``TRUNCATE TABLE``: which rows go, of plain and of transactional tables."""
+"""``TRUNCATE TABLE`` and ``DELETE`` of whole partitions: which rows go, of plain and of transactional tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lakeport
-from connector_spi.errors import InvalidArgumentError, MetastoreError
+from connector_spi.errors import InvalidArgumentError, MetastoreError, NotSupportedError
 from connector_spi.names import SchemaTableName
 from connectors.hive.connector import HiveConnector
 from connectors.memory.connector import MemoryConnector
@@ -73,6 +73,38 @@ def test_partitions_and_the_table(session: Session, table: str) -> None:
     session.sql(f"TRUNCATE TABLE {table}")
     session.sql(f"INSERT INTO {table} VALUES (7, 'a', 1)")
     assert ids(session) == [7]
+
+
+@pytest.mark.slow
+def test_rows_of_whole_partitions_are_deleted(session: Session, table: str) -> None:
+    tracker = session.spark.sparkContext.statusTracker()
+    jobs = len(tracker.getJobIdsForGroup(None))
+    is_full = "USING orc" in str(session.sql(f"SHOW CREATE TABLE {table}").collect())
+    session.sql(f"DELETE FROM {table} WHERE d = 'a' AND h > 1")
+    assert is_full or len(tracker.getJobIdsForGroup(None)) == jobs
+    assert ids(session) == [1, 3, 4]
+    session.sql(f"DELETE FROM {table} WHERE d = 'none'")
+    assert ids(session) == [1, 3, 4]
+    session.sql(f"DELETE FROM {table} WHERE d IS NULL")
+    assert ids(session) == [1, 3]
+    for where in (
+        "id = 1",
+        "d = 'a' AND id = 1",
+        "d = 'a' OR h = 1",
+        f"d IN (SELECT d FROM {table} WHERE id = 1)",
+        "upper(d) = 'A'",
+    ):
+        if not is_full:
+            with pytest.raises(NotSupportedError, match="one by one"):
+                session.sql(f"DELETE FROM {table} WHERE {where}")
+    assert ids(session) == [1, 3]
+    session.sql(f"DELETE FROM {table} WHERE d <> 'b'")
+    assert ids(session) == [3]
+    session.sql(f"INSERT INTO {table} VALUES (5, 'a', 1)")
+    session.sql(f"DELETE FROM {table}")
+    assert ids(session) == []
+    session.sql(f"INSERT INTO {table} VALUES (6, 'a', 1)")
+    assert ids(session) == [6]
 
 
 def test_a_writer_that_is_not_done_keeps_its_rows(session: Session, tmp_path: Path) -> None:
