@@ -63,7 +63,7 @@ _TYPED = (
     exp.Count, exp.Length, exp.Boolean, exp.Connector, exp.Predicate, exp.Not, exp.Lower, exp.Upper, exp.Concat,
     exp.DPipe, exp.Array, exp.Year, exp.Month, exp.Day, exp.CurrentDate, exp.Min, exp.Max, exp.Coalesce, exp.Case,
     exp.If, exp.Subquery, exp.Sum, exp.Avg, exp.Substring, exp.Trim, exp.Window, exp.Filter, exp.IgnoreNulls,
-    exp.Greatest, exp.Least, exp.Round, exp.Identifier,
+    exp.Greatest, exp.Least, exp.Round, exp.Identifier, exp.Map,
 )  # fmt: skip
 _KIND = "trino_kind"
 

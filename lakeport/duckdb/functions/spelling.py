@@ -139,7 +139,7 @@ def _respelled(node: Expr) -> Expr | None:
         return exp.Count(this=exp.Case(ifs=[exp.If(this=node.this, true=exp.Literal.number(1))]))
     if isinstance(node, exp.Cast):
         return _seconds(node)
-    if isinstance(node, exp.Concat):
+    if type(node) is exp.Concat:  # not ConcatWs, which is a Concat, too
         parts = node.expressions
         return _text(parts) if all(isinstance(one, exp.Literal) and one.is_string for one in parts) else None
     if isinstance(node, exp.RegexpLike):

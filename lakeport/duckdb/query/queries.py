@@ -31,7 +31,6 @@ from lakeport.duckdb.query.pivots import expand_pivots
 from lakeport.duckdb.query.result_names import kept_letters, name_results
 from lakeport.duckdb.query.strict_names import check_names
 from lakeport.duckdb.query.table_use import TableUse, table_uses
-from lakeport.duckdb.query.using_columns import note_using, using_first
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.rules import checked, keep_field_names
 
@@ -100,7 +99,6 @@ class Query:
         statement = rows_as_queries(statement)
         split_generators(statement)
         write_out_windows(statement)
-        note_using(statement)
         keep_field_names(statement)
         views: dict[NamedTable, str] = {}
         prefix = _free_prefix(statement, prefix)
@@ -137,7 +135,6 @@ class Query:
         self.tree = qualify(
             self.tree, dialect="spark", schema=_schema(schemas), quote_identifiers=True, validate_qualify_columns=False
         )
-        using_first(self.tree)
 
     def in_duckdb(
         self, schemas: Mapping[str, pa.Schema], chars: Mapping[str, Mapping[str, int]] = MappingProxyType({})
@@ -174,7 +171,6 @@ class Query:
                     ) from error
                 raise ColumnNotFoundError(f"no column '{missing[1]}'{closest(missing[1], known)}") from error
             raise InvalidArgumentError(f"the query is not understood: {str(error).splitlines()[0]}") from error
-        using_first(tree)
         _keep_case(tree, letters, written)
         typed = annotate_types(tree, schema=schema, dialect="spark")
         type_whole_numbers(typed)

@@ -142,13 +142,17 @@ def _give_types(scope: Scope, nodes: Iterable[Expr]) -> None:
         source = scope.expression if not node.table else _source(scope, node.table)
         if isinstance(source, Scope):
             source = source.expression
+        names: list[str] = []
         if isinstance(source, exp.Lateral) and isinstance(source.this, exp.Subquery):
+            names = [one.name for one in source.args["alias"].columns]
             source = source.this.unnest()
         elif isinstance(source, exp.Lateral):
             node.type = lateral_type(source, node.name)
         if not isinstance(source, exp.Query):
             continue
-        found = [one for one in source.selects if one.alias_or_name.lower() == node.name.lower()]
+        names = names or [one.alias_or_name for one in source.selects]
+        named = zip(names, source.selects, strict=False)
+        found = [one for name, one in named if name.lower() == node.name.lower()]
         if len(found) == 1 and found[0].unalias() is not node:
             node.type = _result_type(source, found[0])
 

@@ -220,7 +220,7 @@ QUERIES = (
     "(SELECT yes, s, Big, 7 AS any_value FROM mem.s.t) GROUP BY yes ORDER BY yes",
     "SELECT yes, any_value(7 * Big DIV Big) AS a, any_value(CASE WHEN Big = 2 THEN 'x' END, true) AS b FROM mem.s.t "
     "GROUP BY yes ORDER BY yes",
-    "SELECT Big, sum(n) OVER w AS s, count(*) OVER W AS c, max(id) OVER v AS m FROM mem.s.t "
+    "SELECT Big, sum(n) OVER w AS s, count(*) OVER w AS c, max(id) OVER v AS m FROM mem.s.t "
     "WINDOW w AS (PARTITION BY yes ORDER BY Big ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), v AS (PARTITION BY n) "
     "ORDER BY Big",
     "SELECT f, count(*) AS c, sum(id) AS s FROM mem.s.z GROUP BY f ORDER BY f",

@@ -120,8 +120,6 @@ def test_a_comment_before_a_query_with_names(session: LocalSession) -> None:
         ("SELECT s LIKE 'a\\\\b' FROM mem.s.t", NotSupportedError, "backslash"),
         ("SELECT id FROM range(3)", NotSupportedError, "RANGE"),
         ("SELECT DISTINCT array(0.5D) AS a FROM mem.s.t", NotSupportedError, "nested floating-point"),
-        ("SELECT *, 1 AS x FROM mem.s.t JOIN mem.s.t u USING (id)", NotSupportedError, "other results beside"),
-        ("SELECT * FROM (SELECT * FROM mem.s.t JOIN mem.s.t u USING (s)) q", NotSupportedError, "below another"),
         ("SELECT current_timestamp(3)", NotSupportedError, "a number of digits"),
         ("SELECT id FROM mem.s.t TABLESAMPLE (5 ROWS)", NotSupportedError, "sample"),
         ("SELECT id FROM mem.s.t TABLESAMPLE (5 PERCENT) x", NotSupportedError, "sample"),
