@@ -113,9 +113,9 @@ def make_metadata(table: Table, handle: HiveTableHandle) -> TableMetadata:
         handle.name,
         (*columns, *hidden),
         tuple(key.name for key in handle.partition_keys),
-        table.parameters.get("comment"),
-        _properties(table, handle),
-        _shown_buckets(table.storage),
+        comment=table.parameters.get("comment"),
+        properties=_properties(table, handle),
+        buckets=_shown_buckets(table.storage),
     )
 
 

@@ -102,7 +102,7 @@ class HiveInserts:
         self._begun[handle.staging] = (
             HiveInsert(metastore, self._files, handle, made, replaced)
             if handle.acid is None
-            else AcidInsert(metastore, self._files, handle, made, self._transaction, replaced)
+            else AcidInsert(metastore, self._files, handle, made, transaction=self._transaction, replaced=replaced)
         )
         return handle
 

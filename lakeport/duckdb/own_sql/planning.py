@@ -76,7 +76,7 @@ def plan_own_query(
     )
     catalogs = tables.catalogs(plain.values())
     for view, stored in views.items():
-        translated, reads = _define_stored(planned, macros, tables, view, stored, lease)
+        translated, reads = _define_stored(planned, macros, tables, view, stored, lease=lease)
         natives, shows = natives + reads[0], shows + reads[1]
         catalogs |= tables.catalogs(translated.tables.values())
     return QueryPlan(planned, frozenset(catalogs), natives, shows)

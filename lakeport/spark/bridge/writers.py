@@ -55,7 +55,7 @@ class RowWriting:
         if self.given is None:
             struct = jvm.data_type(self.columns)
             return python_writer_factory(jvm, source, command, struct, streaming=streaming)
-        return arrow_writer_factory(jvm, source, command, self.columns, self.given, FEW_ROWS)
+        return arrow_writer_factory(jvm, source, command, self.columns, self.given, few=FEW_ROWS)
 
     def words(self, jvm: Jvm) -> dict[str, str | int]:
         """What ``TaskParts.java`` makes the same factory of; empty where it does not."""

@@ -258,6 +258,9 @@ QUERIES = (
     "SELECT id FROM mem.s.t t WHERE EXISTS (SELECT k AS id FROM mem.s.n u WHERE u.k = 'x' AND t.id = 4 - 3)",
     "SELECT * FROM mem.s.t a LEFT JOIN (SELECT id, n AS m FROM mem.s.t) b USING (id) "
     "JOIN (SELECT id, s AS k FROM mem.s.t) c USING (id) ORDER BY id",
+    "SELECT *, 1 AS x FROM mem.s.t a JOIN (SELECT n AS m, id FROM mem.s.t) b USING (id) ORDER BY id",
+    "SELECT * FROM (SELECT * FROM (SELECT s, id FROM mem.s.t) a JOIN (SELECT n, id FROM mem.s.t) b USING (id)) q "
+    "ORDER BY id",
     "SELECT * FROM mem.s.t a RIGHT JOIN (SELECT k, id, s AS z FROM mem.s.n) b USING (id) ORDER BY id, Big",
     "SELECT * FROM (SELECT n, s, Big FROM mem.s.t) a FULL JOIN (SELECT Big, id, n FROM mem.s.t) b USING (Big, n) "
     "ORDER BY Big",

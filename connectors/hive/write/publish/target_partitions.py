@@ -108,7 +108,7 @@ class TargetPartitions:
             made: When, in seconds since 1970.
         """
         storage = replace(table.storage, location=self.location(table, {}, values))
-        return Partition(table.database, table.name, values, storage, parameters, made)
+        return Partition(table.database, table.name, values, storage, parameters, create_time=made)
 
     def add_missing(self, values: Sequence[PartitionKey], made: int) -> None:
         """Adds those of some partitions that are not there; of their rows nothing is known."""

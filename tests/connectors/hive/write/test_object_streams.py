@@ -24,7 +24,7 @@ from tests.connectors.hive.reading import make_connector, scan_table
 from tests.connectors.hive.test_leftovers import call as remove_orphan_files
 from tests.connectors.hive.write.test_bucketed_inserts import bucketed_table, read, rows_of
 from tests.connectors.hive.write.test_killed_writes import Killed
-from tests.connectors.hive.write.test_stream_inserts import NAME, QUERY, Kind, ids, write
+from tests.connectors.hive.write.test_stream_inserts import NAME, QUERY, Kind, ids, write, write_batches_again
 from tests.connectors.hive.write.watched_steps import watch_steps
 from tests.object_store import ObjectStore
 
@@ -73,14 +73,7 @@ def begun_batch(hive: HiveConnector, number: int, *rows: int) -> Iterator[Refere
 @_OF_EACH_KIND
 def test_a_batch_that_comes_again_adds_nothing(tmp_path: Path, store: ObjectStore, kind: Kind) -> None:
     hive = made(kind, tmp_path)
-    assert write(hive, 0, 1, 2, 3)
-    assert not write(hive, 0, 1, 2, 3)
-    assert write(hive, 1, 4)
-    assert not write(hive, 0, 1, 2, 3)
-    assert write(hive, 0, 5, query="another")
-    insert_rows(hive, NAME, [rows_of(6)])
-    assert write(hive, 2, 7, 8, 9)
-    assert ids(hive) == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    write_batches_again(hive)
     assert not [one for one in store.objects if ".lakeport_insert_" in one]
     journals = [one for one in store.objects if ".lakeport_stream_" in one and not one.endswith("/")]
     assert len(journals) == 4, journals  # of the newest batch of each query

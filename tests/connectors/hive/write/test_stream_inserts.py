@@ -76,9 +76,8 @@ def ids(hive: HiveConnector) -> list[object]:
     return [row["id"] for row in read(hive)]
 
 
-@_OF_EACH_KIND
-def test_a_batch_that_comes_again_adds_nothing(tmp_path: Path, kind: Kind) -> None:
-    hive = kind.make(tmp_path)
+def write_batches_again(hive: HiveConnector) -> None:
+    """Writes batches of two queries, some of them twice, and rows of another statement between them."""
     assert write(hive, 0, 1, 2, 3)
     assert not write(hive, 0, 1, 2, 3)
     assert write(hive, 1, 4)
@@ -87,6 +86,12 @@ def test_a_batch_that_comes_again_adds_nothing(tmp_path: Path, kind: Kind) -> No
     insert_rows(hive, NAME, [rows_of(6)])
     assert write(hive, 2, 7, 8, 9)
     assert ids(hive) == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
+@_OF_EACH_KIND
+def test_a_batch_that_comes_again_adds_nothing(tmp_path: Path, kind: Kind) -> None:
+    hive = kind.make(tmp_path)
+    write_batches_again(hive)
     assert not list((tmp_path / "s" / "t").glob(".lakeport_insert_*"))
     journals = list((tmp_path / "s" / "t").glob(".lakeport_stream_*/*"))
     assert len(journals) == 4, journals  # of the newest batch of each query
