@@ -45,6 +45,7 @@ def test_an_older_spark(older: tuple[str, Path], newest: dict[str, object]) -> N
     version, folder = older
     met = answers("local[2]", {"PYTHONPATH": str(folder)})
     assert met == {**newest, "spark": [[version]]}
+    assert met["why tasks hand over rows, not columns"] == [[None]]
 
 
 @pytest.mark.skipif(not CASES, reason="the corpus is not here")

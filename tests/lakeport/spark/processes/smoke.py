@@ -22,6 +22,8 @@ from catalog.metastore.model import FieldSchema, Parameters, SerDeInfo, StorageD
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
 from connectors.hive.connector import HiveConnector, HivePlugin
+from lakeport.spark.bridge.columns import columns_unavailable
+from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.catalog.install import install
 from tests.java import executor_setting
 
@@ -70,6 +72,7 @@ def ask(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]:
     answers = _answers(spark, folder)
     hive = registry.get("hive")
     assert isinstance(hive, HiveConnector)
+    answers["why tasks hand over rows, not columns"] = [[columns_unavailable(Jvm(spark))]]
     answers["transactions of a join of plain SQL"] = [[_transactions_of_a_join(spark, hive.metastore, folder)]]
     registry.shutdown()
     return answers

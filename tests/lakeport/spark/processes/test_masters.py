@@ -82,6 +82,7 @@ def test_local_cluster(spark: SparkSession, tmp_path: Path) -> None:
         assert met[f"{name}, by ours"] == met[f"{name}, by Spark's own reader"]
         ids = sorted(row[0] for row in met[f"{name}, by ours"])  # type: ignore[attr-defined]
         assert ids == [*range(20), *range(100, 120, 3)]
+    assert met["why tasks hand over rows, not columns"] == [[None]]
     assert met["transactions of a join of plain SQL"] == [[1]]
     in_one_process = ask(spark.newSession(), tmp_path)
     assert met == json.loads(json.dumps(in_one_process, default=str))
