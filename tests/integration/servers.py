@@ -31,6 +31,8 @@ __all__ = [
 
 _POM = Path(__file__).with_name("pom.xml")
 _DERBY = "derby-10.14.2.0.jar"
+_DEADLOCKS = "-Dderby.locks.deadlockTimeout=1"
+"""Calls at once can deadlock in Derby, which looks for it after 20 s: heartbeats that wait meanwhile come too late."""
 _ENGINES = "engines"
 _NEWER = "newer"
 _SCHEMAS = "schemas"
@@ -174,7 +176,7 @@ def running_release(
     (conf / "core-site.xml").write_text(_site(hadoop or {}))
     shutil.copytree(schema(release, jars), folder / "metastore_db")
     classes = _class_path(release, jars, conf, with_engine=settings is not None)
-    options = [*java_command(folder)[1:], *java_options, "-Dlog4j2.disable.jmx=true"]
+    options = [*java_command(folder)[1:], *java_options, _DEADLOCKS, "-Dlog4j2.disable.jmx=true"]
     java = [str(find_java(release.java)), *options, "-cp", classes]
     with running_server([*java, f"{_METASTORE}.HiveMetaStore", "-p", str(port)], folder, port) as server:
         yield server
