@@ -26,7 +26,7 @@ from lakeport.duckdb.own_sql.syntax import not_run
 from lakeport.duckdb.planned_query import PlannedQuery
 from lakeport.duckdb.planning import QueryPlan, plan_query
 from lakeport.duckdb.query.parameters import parsed_with
-from lakeport.duckdb.refusal import only_spark, refused
+from lakeport.duckdb.refusal import check_first_word, only_spark, refused
 from lakeport.duckdb.result import LocalResult
 from lakeport.duckdb.rules import FUNCTIONS
 from lakeport.duckdb.settings import SETTING_NAMES, Settings
@@ -250,6 +250,7 @@ class DuckDbEngine(Engine[LocalResult]):
 
     def _query_plan(self, text: str, lease: ReadLease, tables: Tables, args: Parameters = None) -> QueryPlan:
         if _word(text) not in _QUERIES:
+            check_first_word(_word(text))
             raise refused(text.strip(), _RUN)
         found = None if args else self._kept.find(text, tables, lease)
         if found is None:
@@ -263,6 +264,7 @@ class DuckDbEngine(Engine[LocalResult]):
 
     def _own_query_plan(self, text: str, lease: ReadLease, tables: Tables, args: Parameters = None) -> QueryPlan:
         if _word(text) not in _OWN_QUERIES:
+            check_first_word(_word(text))
             raise not_run(text.strip() or "an empty text", _OWN_RUN)
         return self._noted(plan_own_query(self._database, self._macros, tables, OwnText(text, args), lease))
 

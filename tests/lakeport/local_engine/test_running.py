@@ -13,7 +13,7 @@ import pytest
 
 from catalog.plugins import PluginSet
 from catalog.registry import CatalogRegistry
-from connector_spi.errors import UserError
+from connector_spi.errors import InvalidArgumentError, NotSupportedError, UserError
 from connectors.memory.connector import MemoryConnector, MemoryPlugin
 from lakeport.duckdb.session import LocalSession
 from lakeport.engine import Work
@@ -98,3 +98,17 @@ def test_sessions_of_one_process_do_not_meet(session: LocalSession) -> None:
         assert other.sql("SELECT count(*) AS c FROM t").fetchall() == [(_ROWS,)]
         assert session.engine.current_schema() == ""
     assert session.sql("SELECT upper('a') AS u FROM mem.s.t LIMIT 1").fetchall() == [("A",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"), [("SELEC 1", "SELECT"), ("-- all\nSHWO TABLES", "SHOW"), ("descirbe t", "DESCRIBE")]
+)
+def test_a_misspelt_first_word_is_named(session: LocalSession, text: str, meant: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"did you mean '{meant}'"):
+        session.sql(text)
+
+
+@pytest.mark.parametrize("text", ["ALTER TABLE t RENAME TO u", "TRUNCATE TABLE t", "foo t"])
+def test_what_only_spark_runs_is_said(session: LocalSession, text: str) -> None:
+    with pytest.raises(NotSupportedError, match="use the engine spark"):
+        session.sql(text)
