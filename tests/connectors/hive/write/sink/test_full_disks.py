@@ -1,7 +1,9 @@
-"""Disks that are full while files are written: an error that says so, and nothing is visible."""
+"""Disks that are full, or a quota that is used up, while files are written: an error says so, nothing is visible."""
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 from pathlib import Path
 
@@ -57,6 +59,31 @@ def test_the_error_names_the_disk(
         _fill(patch)
         with pytest.raises(StorageError, match="No space left on device"):
             insert_rows(hive, NAME, [_rows(count)])
+    insert_rows(hive, NAME, [_rows(3)])
+    assert read_table(hive, "s", "t").num_rows == 3
+
+
+class _Quota(io.RawIOBase):
+    """A file of an owner who has used up what the file system grants."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+
+@pytest.mark.parametrize("file_format", ["orc", "parquet", "textfile", "avro", "rcfile", "sequencefile", "acid"])
+def test_the_error_names_the_quota(
+    hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file_format: str
+) -> None:
+    properties = {"transactional": "true"} if file_format == "acid" else {}
+    _create(hive, tmp_path, "orc" if properties else file_format, **properties)
+    with monkeypatch.context() as patch:
+        patch.setattr(FileSystem, "create", lambda self, uri: pa.PythonFile(_Quota(), "w"))
+        with pytest.raises(StorageError, match="quota exceeded"):
+            insert_rows(hive, NAME, [_rows(_FEW)])
+    assert read_table(hive, "s", "t").num_rows == 0
     insert_rows(hive, NAME, [_rows(3)])
     assert read_table(hive, "s", "t").num_rows == 3
 
