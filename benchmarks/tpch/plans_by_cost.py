@@ -61,6 +61,7 @@ class _Asked:
     folder: Path | None
     parts: Sequence[str]
     rounds: int | None
+    only: Sequence[int]
 
 
 def measure(asked: _Asked, size: Size, folder: Path) -> list[Figure]:
@@ -82,7 +83,8 @@ def measure(asked: _Asked, size: Size, folder: Path) -> list[Figure]:
             figures += _by_cost(lake, "star join {}", joins, names, rounds, "none should be slower")
         if "tpch" in asked.parts:
             known = dict(enumerate(statements(QUERIES), 1))
-            chosen = {number: text for number, text in known.items() if number in SMALL or not size.small}
+            wanted = asked.only or (SMALL if size.small else known)
+            chosen = {number: text for number, text in known.items() if number in wanted}
             figures += _by_cost(lake, "TPC-H {}", chosen, names, rounds, "none should be slower")
         if "buckets" in asked.parts:
             # Of tiny tables it would not pay.
@@ -175,5 +177,7 @@ if __name__ == "__main__":
     own.add_argument("--folder", type=Path, help="where the tables are kept, and made when they are not there")
     own.add_argument("--parts", nargs="+", choices=_PARTS, default=_PARTS, help="what is run; all of it by default")
     own.add_argument("--rounds", type=int, help="rounds that count")
+    own.add_argument("--only", type=int, nargs="+", default=(), help="numbers of the queries of TPC-H to run")
     given, _ = own.parse_known_args()
-    run_command(__doc__ or "", partial(measure, _Asked(given.folder, given.parts, given.rounds)), parents=[own])
+    asked = _Asked(given.folder, given.parts, given.rounds, given.only)
+    run_command(__doc__ or "", partial(measure, asked), parents=[own])
