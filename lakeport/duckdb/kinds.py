@@ -13,6 +13,7 @@ from sqlglot.expressions import Expr
 __all__ = [
     "EXACT",
     "KEEPS_SCALE",
+    "LIST_ORDER",
     "MOST_DIGITS",
     "NUMBERS",
     "Kind",
@@ -35,6 +36,8 @@ MOST_DIGITS = 38
 """Digits of the largest decimal in both engines."""
 KEEPS_SCALE = "lakeport_keeps_scale"
 """Marks arithmetic of views whose decimals keep their scale, as those of Trino do."""
+LIST_ORDER = "lakeport_list_order"
+"""Marks the aggregate of an array of structs by its order: fields, whether they descend, whether NULLs are first."""
 EXACT = "lakeport_exact"
 """Marks numbers with a point, whose type was written out."""
 

@@ -111,6 +111,12 @@ _MACROS = {
         WHEN (c > 0 AND a > b) OR (c < 0 AND a < b) THEN error('{_NO_SEQUENCE}')
         ELSE generate_series(a, b, CASE WHEN c <> 0 THEN c WHEN a > b THEN -1 ELSE 1 END)
     END""",
+    # UTF8String.substringSQL: position 0 is the first character, and one below 0 counts from the end.
+    "lakeport_first": "(a, b) AS CASE WHEN b > 0 THEN b - 1 WHEN b < 0 THEN length(a) + b ELSE 0 END",
+    "lakeport_substring": """(a, b, c) AS CASE WHEN a IS NULL OR b IS NULL OR c IS NULL THEN NULL
+        ELSE substring(a, greatest(lakeport_first(a, CAST(b AS BIGINT)), 0) + 1, greatest(
+            lakeport_first(a, CAST(b AS BIGINT)) + c - greatest(lakeport_first(a, CAST(b AS BIGINT)), 0), 0))
+    END""",
     "lakeport_today": "() AS CAST(timezone('UTC', now()) AS DATE)",
     _WHOLE: """(a, factor) AS
         CAST(trunc(a) AS HUGEINT) * CAST(factor AS HUGEINT) + CAST((a - trunc(a)) * factor AS HUGEINT)""",

@@ -16,6 +16,10 @@ __all__ = ["ARRAYS"]
 _ALIKE = frozenset({Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.BOOLEAN, Kind.TIMESTAMP, Kind.INSTANT})
 _ORDERED = _ALIKE | {Kind.DOUBLE, Kind.FLOAT, Kind.DECIMAL}
 _ZERO = error_text("INVALID_INDEX_OF_ZERO", "elements are counted from 1")
+_EITHER_NULL = "CASE WHEN a IS NULL OR b IS NULL THEN NULL ELSE"
+_REPEATED = "CASE WHEN b IS NULL THEN NULL ELSE list_transform(range(greatest(CAST(b AS BIGINT), 0)), lambda x: a) END"
+# The place of an element in the second array, also of NULL.
+_IN_SECOND = "coalesce(list_position(b, x), 0) > 0"
 _OUTSIDE = error_text("INVALID_ARRAY_INDEX_IN_ELEMENT_AT", "the array has no element there")
 
 
@@ -60,6 +64,35 @@ def _check_texts(node: exp.Anonymous) -> None:
 def _check_arrays(node: exp.Anonymous) -> None:
     if not is_nested(_held(node.expressions), exp.DType.ARRAY):
         raise refused(node, "of other than an array of arrays")
+
+
+def _check_like_arrays(node: exp.Anonymous) -> None:
+    """Both arrays have elements of one type, by which they are found again."""
+    left, right = node.expressions
+    if left.type != right.type:
+        raise refused(node, "arrays of different types")
+    _check_alike(node)
+
+
+def _check_element(node: exp.Anonymous) -> None:
+    held, element = _held(node.expressions), node.expressions[1]
+    if kind_of(element) is not Kind.NULL and element.type != held:
+        raise refused(node, f"{element.type} in an array of {held}")
+
+
+def _check_removed(node: exp.Anonymous) -> None:
+    _check_alike(node)
+    _check_element(node)
+
+
+def _check_repeated(node: exp.Anonymous) -> None:
+    if kind_of(node.expressions[0]) is Kind.NULL:
+        raise refused(node, "NULL without a type")
+
+
+def _of_first(arguments: Sequence[Expr]) -> exp.DataType:
+    assert arguments[0].type is not None
+    return nested_type(exp.DType.ARRAY, arguments[0].type)
 
 
 def _check_asked(node: exp.Anonymous) -> None:
@@ -125,6 +158,37 @@ ARRAYS: Functions = {
     "array_distinct": (
         Function("A", _same, "list_filter(a, lambda x, i: list_position(a, x) IS NOT DISTINCT FROM i)",
                  check=_check_alike),
+    ),
+    "array_union": (
+        Function("AA", _same, f"{_EITHER_NULL} lakeport_array_distinct_0(list_concat(a, b)) END",
+                 check=_check_like_arrays),
+    ),
+    "array_except": (
+        Function("AA", _same, f"{_EITHER_NULL} lakeport_array_distinct_0(list_filter(a, lambda x: NOT {_IN_SECOND})) "
+                 "END", check=_check_like_arrays),
+    ),
+    "array_intersect": (
+        Function("AA", _same, f"{_EITHER_NULL} lakeport_array_distinct_0(list_filter(a, lambda x: {_IN_SECOND})) END",
+                 check=_check_like_arrays),
+    ),
+    # Not known where one is NULL, and none is in both.
+    "arrays_overlap": (
+        Function("AA", "BOOLEAN", f"{_EITHER_NULL} CASE WHEN list_has_any(a, b) THEN true WHEN len(a) = 0 "
+                 "OR len(b) = 0 OR (len(a) = list_count(a) AND len(b) = list_count(b)) THEN false END END",
+                 check=_check_like_arrays),
+    ),
+    "array_append": (
+        Function("A*", _same, "CASE WHEN a IS NULL THEN NULL ELSE list_append(a, b) END", check=_check_element),
+    ),
+    "array_prepend": (
+        Function("A*", _same, "CASE WHEN a IS NULL THEN NULL ELSE list_prepend(b, a) END", check=_check_element),
+    ),
+    "array_remove": (
+        Function("A*", _same, f"{_EITHER_NULL} list_filter(a, lambda x: x IS DISTINCT FROM b) END",
+                 check=_check_removed),
+    ),
+    "array_repeat": (
+        Function("*i", _of_first, _REPEATED, check=_check_repeated), Function("Ai", _of_first, _REPEATED),
     ),
     "array_join": (
         Function("As", "VARCHAR", "CASE WHEN a IS NULL OR b IS NULL THEN NULL "

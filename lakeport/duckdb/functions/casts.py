@@ -15,7 +15,9 @@ __all__ = ["CAST_MACROS"]
 _BLANK = r"[\x00-\x20\x7f]*"
 _WHOLE = rf"{_BLANK}([+-]?[0-9]+){_BLANK}"
 _NUMBER = rf"{_BLANK}([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)){_BLANK}"
-_DOUBLE = rf"{_BLANK}([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{{1,3}})?){_BLANK}"
+_DOUBLE = (
+    rf"{_BLANK}([+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{{1,3}})?|(?i:[+-]?inf|[+-]?infinity|nan)){_BLANK}"
+)
 # What follows a day is passed over (DateTimeUtils.stringToDate).
 _DAY = rf"(?s){_BLANK}([0-9]{{4}})(-([0-9]{{1,2}})(-([0-9]{{1,2}})([ T].*)?)?)?{_BLANK}"
 _TIME = (

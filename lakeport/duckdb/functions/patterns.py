@@ -93,8 +93,8 @@ def _counted(node: exp.Anonymous) -> Expr:
 
 
 def _check_split(node: exp.Anonymous) -> None:
-    if not _delimiter(node):
-        raise refused(node, "a delimiter that is no plain text")
+    if not _delimiter(node) and _regex(node, finds_only=False).may_be_empty:
+        raise refused(node, "a delimiter that an empty text has is found at other positions")
     limit = node.expressions[2] if len(node.expressions) > 2 else None
     if limit is not None and not isinstance(limit, exp.Neg):
         raise refused(node, "a number of parts")
@@ -112,6 +112,9 @@ def _delimiter(node: exp.Anonymous) -> str:
 
 
 def _split(node: exp.Anonymous) -> Expr:
+    if not _delimiter(node):
+        text = exp.Literal.string(_regex(node, finds_only=False).text)
+        return exp.Anonymous(this="string_split_regex", expressions=[node.expressions[0], text])
     return exp.Anonymous(this="string_split", expressions=[node.expressions[0], exp.Literal.string(_delimiter(node))])
 
 

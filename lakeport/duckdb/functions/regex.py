@@ -1,7 +1,7 @@
 """Regular expressions of Java in the words of RE2.
 
 Sources: ``java.util.regex.Pattern`` and RE2's syntax. Both take the first alternative that fits. What is not
-listed here, such as other flags than (?d), references, look-around and possessive quantifiers, is refused.
+listed here, such as other flags than (?diu) in front, references, look-around and possessive quantifiers, is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _ANY_BUT_LINE_FEED = r"[^\n]"
 # Java's end is also before a last line's end.
 _END = r"(?:(?:\r\n|[\n\r\x{85}\x{2028}\x{2029}])?\z)"
 _END_OR_LINE_FEED = r"(?:\n?\z)"
-_UNIX_LINES = "(?d)"
+_FLAGS = re.compile(r"\(\?([diu]+)\)")
+# Letters beside capital and small ones that Java takes for the same with the flags i and u.
+_SAME_LETTERS = {"i": r"\x{130}\x{131}", "k": r"\x{212a}", "s": r"\x{17f}"}
 _SPECIAL = frozenset(r"\^$.|?*+()[]{}")
 _QUANTIFIER = re.compile(r"([*+?]|\{(\d{1,3})(?:(,)(\d{1,3})?)?\})(\?)?")
 _SET_ITEM = re.compile(r"(?P<from>[^\[\]\\^&-])-(?P<to>[^\[\]\\^&-])|(?P<one>[^\[\]\\^&-])|\\(?P<escaped>.)")
@@ -57,9 +59,9 @@ class Regex:
         Raises:
             RegexError: A part is not understood.
         """
-        unix_lines = text.startswith(_UNIX_LINES)
-        text = text.removeprefix(_UNIX_LINES)
-        reader = _Reader(text, finds_only=finds_only, unix_lines=unix_lines)
+        flags = _FLAGS.match(text)
+        text = text if flags is None else text[flags.end() :]
+        reader = _Reader(text, "" if flags is None else flags[1], finds_only=finds_only)
         found, empty = reader.alternatives()
         if reader.at < len(text):
             raise RegexError(f"'{text[reader.at :]}' in a regular expression")
@@ -69,10 +71,14 @@ class Regex:
 @dataclass(slots=True)
 class _Reader:
     text: str
+    flags: str
     finds_only: bool
-    unix_lines: bool
     at: int = field(default=0)
     groups: int = field(default=0)
+
+    @property
+    def _unix_lines(self) -> bool:
+        return "d" in self.flags
 
     def alternatives(self) -> tuple[str, bool]:
         found = [self._sequence()]
@@ -106,18 +112,19 @@ class _Reader:
         if self._next("\\"):
             return self._escaped(), False, True
         if self._next("."):
-            return _ANY_BUT_LINE_FEED if self.unix_lines else _ANY, False, True
+            return _ANY_BUT_LINE_FEED if self._unix_lines else _ANY, False, True
         if self._next("^"):
             return r"\A", True, False
         if self._next("$"):
             if not self.finds_only:
                 raise RegexError("$ in a regular expression whose finds are used, which may be before a line's end")
-            return _END_OR_LINE_FEED if self.unix_lines else _END, True, False
+            return _END_OR_LINE_FEED if self._unix_lines else _END, True, False
         character = self.text[self.at]
         if character in _SPECIAL:
             raise RegexError(f"'{self.text[self.at :]}' in a regular expression")
         self.at += 1
-        return character, False, True
+        written = self._letters(character)
+        return character if written == character else f"[{written}]", False, True
 
     def _group(self) -> tuple[str, bool, bool]:
         opened = "(?:" if self._next("?:") else "("
@@ -146,7 +153,7 @@ class _Reader:
             if item is None:
                 raise RegexError(f"'{self.text[self.at :]}' in a set of a regular expression")
             self.at = item.end()
-            written.append(_set_item(item))
+            written.append(self._set_item(item))
         if not written:
             raise RegexError("an empty set in a regular expression")
         return f"[{negated}{''.join(written)}]"
@@ -162,19 +169,31 @@ class _Reader:
             return f"\\{character}"
         raise RegexError(f"'\\{character}' in a regular expression")
 
+    def _letters(self, first: str, last: str = "") -> str:
+        """A character, or those from one to another, with those that the flag i makes the same."""
+        found = first if not last else f"{first}-{last}"
+        if "i" not in self.flags or not any(map(str.isalpha, map(chr, range(ord(first), ord(last or first) + 1)))):
+            return found
+        ends = first + (last or first)
+        if not ends.isascii() or not ends.isalpha() or ends not in (ends.lower(), ends.upper()):
+            if not ends.isascii() and not last and "u" not in self.flags:
+                return found
+            raise RegexError("other letters than those of ASCII, or a mixed range of them, without regard to case")
+        more = {key: one for key, one in _SAME_LETTERS.items() if ends[0].lower() <= key <= ends[1].lower()}
+        return found + found.swapcase() + ("".join(more.values()) if "u" in self.flags else "")
+
+    def _set_item(self, item: re.Match[str]) -> str:
+        escaped = item["escaped"]
+        if escaped is None:
+            return self._letters(item["one"] or item["from"], item["to"] or "")
+        if escaped in _WITHIN:
+            return _WITHIN[escaped]
+        if escaped in _CONTROLS or (escaped.isascii() and not escaped.isalnum()):
+            return f"\\{escaped}"
+        raise RegexError(f"'\\{escaped}' in a set of a regular expression")
+
     def _next(self, text: str) -> bool:
         if self.text.startswith(text, self.at):
             self.at += len(text)
             return True
         return False
-
-
-def _set_item(item: re.Match[str]) -> str:
-    escaped = item["escaped"]
-    if escaped is None:
-        return item[0]
-    if escaped in _WITHIN:
-        return _WITHIN[escaped]
-    if escaped in _CONTROLS or (escaped.isascii() and not escaped.isalnum()):
-        return f"\\{escaped}"
-    raise RegexError(f"'\\{escaped}' in a set of a regular expression")

@@ -19,6 +19,7 @@ _PARTS = {
     "YEAROFWEEK": "lakeport_year_of_week",
 }  # fmt: skip
 _INTS = 2**31
+_INTERVALS = {"make_dt_interval": "lakeport_time_later", "make_ym_interval": "lakeport_months_later"}
 
 
 def _is_null(given: list[Expr]) -> Expr:
@@ -35,6 +36,14 @@ def _coalesced(given: list[Expr]) -> Expr:
 
 def _substring(given: list[Expr]) -> Expr:
     return exp.Substring(this=given[0], start=given[1], length=given[2] if len(given) > 2 else None)
+
+
+def _date_part(given: list[Expr]) -> Expr:
+    """The part is written out."""
+    part, value = given
+    if not (isinstance(part, exp.Literal) and part.is_string):
+        raise refused(part, "a part of a date that is not written out")
+    return _part_of(exp.Extract(this=exp.var(part.name), expression=value))
 
 
 def _forall(given: list[Expr]) -> Expr:
@@ -58,6 +67,13 @@ SPELLINGS: Mapping[str, tuple[tuple[int, ...], Callable[[list[Expr]], Expr]]] = 
     "substr": ((2, 3), _substring),
     "forall": ((2,), _forall),
     **PAIRED,
+    "date_part": ((2,), _date_part),
+    "mean": ((1,), lambda given: exp.Avg(this=given[0])),
+    "std": ((1,), lambda given: exp.Stddev(this=given[0])),
+    "some": ((1,), lambda given: exp.LogicalOr(this=given[0])),
+    "negative": ((1,), lambda given: exp.Neg(this=exp.paren(given[0]))),
+    "positive": ((1,), lambda given: exp.paren(given[0])),
+    "now": ((0,), lambda _: exp.CurrentTimestamp()),
     "every": ((1,), lambda given: exp.LogicalAnd(this=given[0])),
 }
 """Other ways to write functions: how many arguments they take, and the same of them."""
@@ -110,17 +126,17 @@ def _filtered(node: exp.Filter) -> Expr:
     return aggregate
 
 
+_RESPELLED = (exp.Anonymous, exp.Add, exp.Extract, exp.RegexpLike, exp.StrPosition, exp.Filter, exp.CountIf, exp.Concat,
+              exp.Cast)  # fmt: skip
+
+
 def respell(tree: Expr) -> None:
     """Writes a statement with fewer kinds of expressions; changes it.
 
     Raises:
         NotSupportedError: A function is called in a way that there is not.
     """
-    for node in list(
-        tree.find_all(
-            exp.Anonymous, exp.Extract, exp.RegexpLike, exp.StrPosition, exp.Filter, exp.CountIf, exp.Concat, exp.Cast
-        )
-    ):
+    for node in list(tree.find_all(*_RESPELLED)):
         if isinstance(node, exp.Anonymous):
             node.set("expressions", [_plain_int(one) for one in node.expressions])
         made = _respelled(node)
@@ -130,8 +146,10 @@ def respell(tree: Expr) -> None:
 
 def _respelled(node: Expr) -> Expr | None:
     if isinstance(node, exp.Extract):
-        part = _PARTS.get(node.this.name.upper())
-        return None if part is None else _call(part, node.expression)
+        made = _part_of(node)
+        return None if made is node else made
+    if isinstance(node, exp.Add):
+        return _later(node)
     if isinstance(node, exp.Filter):
         return _filtered(node)
     if isinstance(node, exp.CountIf):
@@ -154,6 +172,17 @@ def _respelled(node: Expr) -> Expr | None:
     if len(given) not in counts:
         raise refused(node, f"the function takes {' or '.join(map(str, counts))} arguments")
     return make(given)
+
+
+def _part_of(node: exp.Extract) -> Expr:
+    part = _PARTS.get(node.this.name.upper())
+    return node if part is None else _call(part, node.expression)
+
+
+def _later(node: exp.Add) -> Expr | None:
+    """A time, and an interval that is computed; ``None`` for other sums."""
+    function = _INTERVALS.get(node.expression.name.lower()) if isinstance(node.expression, exp.Anonymous) else None
+    return None if function is None else _call(function, node.this, *node.expression.expressions)
 
 
 def _seconds(node: exp.Cast) -> Expr | None:

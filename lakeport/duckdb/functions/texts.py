@@ -104,6 +104,10 @@ TEXT_FUNCTIONS: Functions = {
     "split_part": (Function("sSI", "VARCHAR", "split_part(a, b, c)", check=_not_zero),),
     "translate": (Function("sSS", "VARCHAR", "translate(a, b, c)", check=_plain),),
     "ascii": (Function("s", "INT", "CASE WHEN a = '' THEN 0 ELSE ascii(a) END"),),
+    # The last byte of the number, as a character of Latin-1.
+    **dict.fromkeys(
+        ("chr", "char"), (Function("i", "VARCHAR", "CASE WHEN a < 0 THEN '' ELSE chr(CAST(a & 255 AS INT)) END"),)
+    ),
     "octet_length": (Function("s", "INT", "strlen(a)"), Function("x", "INT", "octet_length(a)")),
     "bit_length": (Function("s", "INT", "8 * strlen(a)"), Function("x", "INT", "8 * octet_length(a)")),
     **dict.fromkeys(

@@ -27,6 +27,7 @@ from lakeport.duckdb.query.dialect import LocalSpark
 from lakeport.duckdb.query.literals import type_whole_numbers, write_types
 from lakeport.duckdb.query.named_table import NamedTable
 from lakeport.duckdb.query.named_windows import write_out_windows
+from lakeport.duckdb.query.ordered_lists import mark_ordered_lists
 from lakeport.duckdb.query.pivots import expand_pivots
 from lakeport.duckdb.query.result_names import kept_letters, name_results
 from lakeport.duckdb.query.strict_names import check_names
@@ -154,6 +155,7 @@ class Query:
         write_types(self.tree)
         check_names(self.tree, schema)
         name_results(self.tree)
+        mark_ordered_lists(self.tree)
         respell(self.tree)
         letters = kept_letters(self.tree, schemas.values())
         selects = self.tree.selects if isinstance(self.tree, exp.Query) else []

@@ -22,7 +22,7 @@ from lakeport.duckdb.rules.comparisons import COMPARISONS, wider_decimal
 from lakeport.duckdb.rules.conditions import CONDITIONS
 from lakeport.duckdb.rules.constructors import CONSTRUCTORS
 from lakeport.duckdb.rules.exploding import EXPLODING, lateral_type
-from lakeport.duckdb.rules.lambdas import LAMBDAS, give_parameters_types, lambda_of
+from lakeport.duckdb.rules.lambdas import LAMBDAS, give_parameters_types, lambdas_of
 from lakeport.duckdb.rules.nested import NESTED
 from lakeport.duckdb.rules.numbers import NUMBERS_RULES
 from lakeport.duckdb.rules.rule import Rule, Rules
@@ -121,8 +121,7 @@ def _check(nodes: Iterable[Expr]) -> None:
 
 def _check_one(node: Expr) -> None:
     """Applies its rule; a function of elements is checked when the type of the elements is known."""
-    function = lambda_of(node)
-    if function is not None:
+    for function in lambdas_of(node):
         give_parameters_types(node, function)
         for part in reversed(list(function.this.walk())):
             if part.find_ancestor(exp.Lambda) is function:

@@ -15,6 +15,7 @@ from lakeport.duckdb.rules.rule import Rule, Rules
 __all__ = ["TEXTS"]
 
 _TEXT = "VARCHAR"
+_INTS = 2**31
 _ESCAPES = re.compile(r"\\[%_\\]")
 
 
@@ -99,30 +100,36 @@ def _concatenated(node: Expr) -> Expr:
 
 
 def _substring(node: Expr) -> None:
-    bounds = [_written(one) for one in (node.args.get("start"), node.args.get("length")) if one is not None]
     if kind_of(node.this) is not Kind.TEXT:
         raise refused(node, f"of {kind_of(node.this).value}, not of {Kind.TEXT.value}")
-    from_end = len(bounds) == 1 and isinstance(bounds[0], exp.Neg)
-    numbers = [bounds[0].this] if from_end else bounds
-    if not bounds or not all(isinstance(one, exp.Literal) and one.name.isdigit() for one in numbers):
-        raise refused(node, "the position or length is not written out as a number")
-    if numbers[0].name.strip("0") == "":
-        raise refused(node, "position 0 is the first character in Spark, and before it in DuckDB")
+    bounds = [node.args.get("start"), node.args.get("length")]
+    if bounds[0] is None or any(one is not None and not _is_int(one) for one in bounds):
+        raise refused(node, "a position or length that is no int")
     node.type = exp.DataType.build(_TEXT)
+
+
+def _is_int(bound: Expr) -> bool:
+    number = bound.this if isinstance(bound, exp.Neg) else bound
+    if isinstance(number, exp.Literal) and not number.is_string and number.name.isdigit():
+        return int(number.name) < _INTS
+    return bound.type is not None and bound.type.this.name in ("TINYINT", "SMALLINT", "INT")
 
 
 def _written(bound: Expr) -> Expr:
     """A number without a cast to int around it."""
     is_cast = isinstance(bound, exp.Cast) and bound.args["to"].this is exp.DType.INT
-    return bound.this if is_cast else bound
+    is_number = is_cast and isinstance(bound.this, exp.Literal) and bound.this.name.isdigit()
+    return bound.this if is_number else bound
 
 
 def _cut(node: Expr) -> Expr:
-    """The last characters: of fewer ones, all."""
-    start = _written(node.args["start"])
-    if not isinstance(start, exp.Neg):
+    """From position 1 on both engines mean the same, if it is written out."""
+    bounds = [_written(one) for one in (node.args["start"], node.args.get("length")) if one is not None]
+    numbers = [one for one in bounds if isinstance(one, exp.Literal)]
+    if len(numbers) == len(bounds) and int(numbers[0].name) > 0:
         return node
-    made = exp.Anonymous(this="right", expressions=[node.this, start.this])
+    most = exp.Literal.number(_INTS - 1)
+    made = exp.Anonymous(this="lakeport_substring", expressions=[node.this, *bounds, most][:3])
     made.type = node.type
     return made
 

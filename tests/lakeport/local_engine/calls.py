@@ -122,6 +122,26 @@ regexp_replace(s, '(a)(b)?', '<$2$1>'), encode(s, 'utf-8'), unhex(hex(s)), sha2(
 s LIKE 'a!%%' ESCAPE '!', t LIKE '%\\\\_%' ESCAPE '\\\\', substring(s, -3), substring(s, CAST(2 AS INT), 1)
 split(s, '\\\\Q,\\\\E', -1), regexp_extract(s, '(?d)a.', 0), s RLIKE '(?d).$', s RLIKE '[a+-]', k IS DISTINCT FROM n
 f = g, f < g, f > 1, day < day2, s < t, m > w, k = m, at > day, z > '2000-01-01 00:00:00', f IS NULL
+array_union(ai, ai), array_union(at2, array(s, t)), array_except(ai, array(1, k)), array_intersect(ai, array(1, k))
+array_except(at2, array(NULL, t)), arrays_overlap(ai, array(1, k)), arrays_overlap(at2, array(s)), array_append(ai, k)
+array_prepend(ai, 1), array_append(at2, NULL), array_remove(ai, 2), array_remove(at2, t), array_remove(ai, k)
+array_repeat(s, k), array_repeat(k, 2), array_repeat(ai, 2), arrays_overlap(array(k), array(n)), array_prepend(at2, s)
+chr(k), char(n), chr(b), chr(233), dayname(day), monthname(at), dayname(z), to_timestamp_ntz('2024-02-29 01:02:03')
+to_timestamp_ntz('20240229', 'yyyyMMdd'), to_timestamp_ntz('2024-2-9 7:05', 'y-M-d H:mm')
+to_timestamp_ntz(date_format(at, 'yyyy/MM/dd HH:mm:ss'), 'yyyy/MM/dd HH:mm:ss'), date_format(at, 'd.M.yyyy H:m:s')
+at + make_dt_interval(k), at + make_dt_interval(1, k, 3, CAST(k AS DECIMAL(18, 6))), at + make_dt_interval(0, 0, 0, 61)
+at + make_dt_interval(0, 0, k, CAST(w / 10000000000 AS DECIMAL(18, 6))), at + make_ym_interval(0, -13)
+date_part('year', at), date_part('DOW', day), negative(k), positive(f), substring(s, k), substring(s, k, 2)
+substring(s, 0), substring(t, -2, 1), substring(t, k, k), substr(s, p % 9, 3), substring(s, -9, 8), substring(t, 0, 2)
+aggregate(ai, 0, (a, x) -> a + coalesce(x, 0)), reduce(ai, 0L, (a, x) -> a + x, a -> a * 2)
+reduce(af, 0D, (a, x) -> a + x), aggregate(at2, '', (a, x) -> concat(a, coalesce(x, '-')))
+aggregate(rows, k, (a, r) -> greatest(a, r.x), a -> coalesce(a, 7))
+s RLIKE '(?i)A', regexp_extract(s, '(?i)[B-D]+', 0), s RLIKE '(?iu)^[i-k]', t RLIKE '(?iu)is', s RLIKE '(?i)[^a-c,]'
+regexp_replace(s, '(?id)AB', '-'), CAST('inf' AS DOUBLE), CAST(' -Infinity' AS DOUBLE), CAST('NaN' AS DOUBLE)
+concat(chr(305), 'i') RLIKE '(?iu)^[h-j]', '\u0130\u0131' RLIKE '(?iu)^ii$', '\u212a' RLIKE '(?iu)k'
+'\u017f' RLIKE '(?i)s', '\u017f' RLIKE '(?iu)s', '\u212a' RLIKE '(?i)K', 'Mix' RLIKE '(?i)^[a-m]+X$'
+split(s, '[,;]'), split(s, '(?d)\\\\s+', -1), split(t, '(a|b)')
+split(s, '[0-9]{2}'), split(t, '[^a-z]'), split('', '[,;]')
 split_part(t, 'Ελ', 1) ILIKE 'A%', split_part(t, 'Ελ', 1) ILIKE '%B'
 """.strip().splitlines()
 """Lists of expressions."""

@@ -33,7 +33,7 @@ _TEXTS = (
 )  # fmt: skip
 # What Spark takes and this engine does not: it fails by name.
 _RARE = {
-    "DOUBLE": ("NaN", "inf", "1d"),
+    "DOUBLE": ("1d",),
     "DECIMAL(10, 2)": ("1e3", "\u0661"),
     "DATE": ("+12024-01-01",),
     "TIMESTAMP": ("2024-2-9", "2024", "2024-05", "+12024-01-01"),
@@ -126,7 +126,7 @@ def test_casts_of_texts(engines: tuple[Session, DuckDbEngine], target: str) -> N
 
 # Texts of which Spark may make a value: they fail by name, or are NULL as there.
 _UNSURE = {
-    "DOUBLE": r"(?i).*(nan|inf|[df]$)",
+    "DOUBLE": r"(?i).*[0-9][df]$",
     "DECIMAL(10, 2)": r"(?i).*e|[^\x00-\x7f]+",
     "DATE": r"\s*[+-]?\d{4,7}(-|\s*$)",
     "TIMESTAMP": r"\s*[+-]?\d{4,7}(-|\s*$)",
@@ -147,7 +147,9 @@ def test_tried_casts_of_texts(engines: tuple[Session, DuckDbEngine], target: str
         # Of doubles the engines write other texts.
         text = text.replace("CAST(try_cast(s AS DOUBLE) AS STRING)", "try_cast(s AS DOUBLE)")
         expected = [None if one is None else float(one) for one in expected]
-    assert engine.plan(text).arrow()["x"].to_pylist() == [one for at, one in enumerate(expected) if at not in unsure]
+    found = engine.plan(text).arrow()["x"].to_pylist()
+    # NaN differs from itself.
+    assert list(map(str, found)) == [str(one) for at, one in enumerate(expected) if at not in unsure]
     for at in unsure:
         result = engine.plan(f"SELECT try_cast(s AS {target}) AS x FROM texts WHERE i = {at}")
         if _TEXTS[at] in _RARE.get(target, ()):
@@ -184,14 +186,24 @@ def test_equal_errors(engines: tuple[Session, DuckDbEngine], call: str, code: st
     [
         "upper(n)",
         "s RLIKE t",
-        "s RLIKE '(?i)a'",
+        "s RLIKE '(?m)a'",
+        "s RLIKE '(?iu)ä'",
+        "s RLIKE '(?i)[A-z]'",
+        "array_union(ai, at2)",
+        "array_append(ai, b)",
+        "array_union(af, af)",
+        "day + make_dt_interval(k)",
+        "to_timestamp_ntz(s, 'yyyyM')",
+        "reduce(ai, 0, (a, x) -> a + b)",
+        "substring(s, b)",
+        "array_sort(ai, (l, r) -> r - l)",
         "regexp_replace(s, 'a*', 'b')",
         "regexp_replace(s, '(a)', '$2')",
         "transform(ai, (x, i) -> x + i)",
         "array(n, s)",
         "sequence(p, p)",
         "regexp_extract(s, 'a$', 0)",
-        "split(s, '[,;]')",
+        "split(s, 'a*')",
         "split_part(s, ',', 0)",
         "date_format(at, 'yyyy-QQ')",
         "to_date(s, 'MMM dd yyyy')",
