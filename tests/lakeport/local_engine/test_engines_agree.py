@@ -105,6 +105,14 @@ QUERIES = (
     "SELECT max(x) AS m FROM (SELECT sum(id) AS x FROM mem.s.t GROUP BY n)",
     "SELECT avg(d) AS a, sum(d * d * d) AS s, avg(d * 1.5) AS b, avg(DISTINCT d) AS c FROM mem.s.t",
     "SELECT n, avg(d) AS a FROM mem.s.t GROUP BY n HAVING avg(d) > 1 ORDER BY a",
+    "SELECT mean(id) AS a, some(yes) AS b, round(std(id), 6) AS c, now() > TIMESTAMP '2024-01-01 00:00:00' AS d "
+    "FROM mem.s.t",
+    "SELECT n, array_sort(collect_list(named_struct('i', id, 'b', Big)), (l, r) -> "
+    "CASE WHEN l.i IS NOT DISTINCT FROM r.i THEN CASE WHEN l.b IS NOT DISTINCT FROM r.b THEN 0 WHEN l.b IS NULL THEN 1 "
+    "WHEN r.b IS NULL THEN -1 WHEN l.b < r.b THEN -1 ELSE 1 END WHEN l.i IS NULL THEN -1 WHEN r.i IS NULL THEN 1 "
+    "WHEN l.i > r.i THEN -1 ELSE 1 END) AS x FROM mem.s.t GROUP BY n ORDER BY n",
+    "SELECT array_sort(collect_set(named_struct('n', n)), (l, r) -> CASE WHEN l.n IS NOT DISTINCT FROM r.n THEN 0 "
+    "WHEN l.n IS NULL THEN 1 WHEN r.n IS NULL THEN -1 WHEN l.n < r.n THEN -1 ELSE 1 END) AS x FROM mem.s.t",
     "SELECT d / 3 AS a, d / d AS b, 1 / d AS c, -d / 7.0 AS e, sum(d) OVER () / 3 AS s FROM mem.s.t ORDER BY id",
     "SELECT d * -3 AS a, d - 1 AS b, 100.00 * sum(d) OVER () / 7 AS c FROM mem.s.t ORDER BY id",
     "SELECT sum(x.a) / avg(x.a) AS q, max(x.a) AS m FROM (SELECT d * (1 - d) AS a FROM mem.s.t) x",
