@@ -32,6 +32,8 @@ class ConnectorSession(Serializable):
         roles: Roles that the user has enabled.
         catalog_role: As of ``Identity``.
         for_others: As of ``Identity``.
+        opened_formats: Formats such as ``parquet`` whose native files the engine opens by
+            ``SupportsFileOpening.open_file``, and not by paths.
     """
 
     query_id: str
@@ -44,6 +46,7 @@ class ConnectorSession(Serializable):
     roles: frozenset[str] = frozenset()
     catalog_role: str = ALL_ROLES
     for_others: bool = False
+    opened_formats: frozenset[str] = frozenset()
 
     @property
     def identity(self) -> Identity:

@@ -1,4 +1,4 @@
-"""Parquet files on an S3 server in DuckDB: by its own reader through a file system of Python, and as Arrow.
+"""Parquet files on an S3 server in the engine duckdb: by DuckDB's own reader, and as Arrow (``native_reader=false``).
 
 The server is a test's, on loopback; each request takes 20 ms longer. The ways take turns at each question.
 """
@@ -8,28 +8,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from urllib.request import urlopen
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from fsspec import AbstractFileSystem  # type: ignore[import-untyped]
 
 import lakeport
 from benchmarks.harness.command import Size, run_command
 from benchmarks.harness.counting_proxy import COUNTS
 from benchmarks.harness.figures import Figure
 from benchmarks.harness.turns import take_turns
-from connectors.toolkit.storage.filesystem import FileInfo, FileSystem
 from lakeport.duckdb.session import LocalSession
 from tests.s3_server import s3_server
 
@@ -44,73 +39,6 @@ _QUERIES = {
 }
 
 
-class StorageFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
-    """Our storage as DuckDB asks for it. Files are opened once; a position is that of a thread.
-
-    Args:
-        files: The storage.
-        known: The files, by their paths behind ``lakeport://``.
-    """
-
-    protocol = "lakeport"
-    cachable = False
-
-    def __init__(self, files: FileSystem, known: dict[str, FileInfo]) -> None:
-        super().__init__()
-        self._files = files
-        self._known = known
-        self._opened: dict[str, pa.NativeFile] = {}
-        self._lock = threading.Lock()
-
-    def open(self, path: str, mode: str = "rb", **settings: object) -> _OpenFile:
-        """A file to be read."""
-        name = self._strip_protocol(path)
-        with self._lock:
-            if name not in self._opened:
-                self._opened[name] = self._files.open(self._known[name].path)
-        return _OpenFile(self._opened[name], self._known[name].size)
-
-    def size(self, path: str) -> int:
-        """Bytes, as listed."""
-        return self._known[self._strip_protocol(path)].size
-
-    def modified(self, path: str) -> datetime:
-        """As listed."""
-        return datetime.fromtimestamp(self._known[self._strip_protocol(path)].modified_millis / 1000, UTC)
-
-    def exists(self, path: str, **settings: object) -> bool:
-        """Whether it was listed."""
-        return self._strip_protocol(path) in self._known
-
-    def glob(self, path: str, **settings: object) -> list[str]:
-        """The file itself."""
-        return [path]
-
-
-class _OpenFile:
-    def __init__(self, file: pa.NativeFile, size: int) -> None:
-        self._file = file
-        self._size = size
-        self._at = threading.local()
-
-    def seek(self, position: int, whence: int = 0) -> int:
-        self._at.value = position if whence == 0 else self._size + position
-        return int(self._at.value)
-
-    def tell(self) -> int:
-        return int(getattr(self._at, "value", 0))
-
-    def read(self, length: int = -1) -> bytes:
-        at = self.tell()
-        wanted = self._size - at if length < 0 else min(length, self._size - at)
-        found: bytes = self._file.read_at(wanted, at) if wanted > 0 else b""
-        self._at.value = at + len(found)
-        return found
-
-    def close(self) -> None:
-        """Others may read the file."""
-
-
 def measure(size: Size, folder: Path) -> list[Figure]:
     """Seconds, CPU, requests and bytes of each way."""
     rows = size.of(200_000, 2_000)
@@ -122,11 +50,14 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         (folder / "catalogs").mkdir()
         lines = "".join(f"{key}={text}\n" for key, text in given.items())
         (folder / "catalogs" / "hive.properties").write_text(lines)
-        options = tuple(sorted((key, text) for key, text in given.items() if key.startswith("s3.")))
-        with lakeport.connect(catalogs=folder / "catalogs", engine="duckdb") as session:
+        with _session(folder) as session, _session(folder) as other:
             session.sql("CALL hive.system.register_table('s', 't', 's3://one/lake/t')")
-            connection, table = _native(FileSystem(options), "s3://one/lake/t")
-            return _figures(_Ways(session, connection, table, endpoint), rows, size.of(3, 1))
+            other.sql("SET spark.lakeport.hive.native_reader = false")
+            return _figures(_Ways(session, other, endpoint), rows, size.of(3, 1))
+
+
+def _session(folder: Path) -> LocalSession:
+    return lakeport.connect(catalogs=folder / "catalogs", engine="duckdb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +75,16 @@ class _Ways:
     """The ways to read the table, of which each gets a query's text."""
 
     session: LocalSession
-    connection: duckdb.DuckDBPyConnection
-    files: str
+    other: LocalSession
     endpoint: str
 
     def of(self, query: str, words: Mapping[str, object]) -> dict[str, Callable[[], _Run]]:
-        """By their names. Planning is a part of the first way, and would be one of the second."""
-        ours, other = query.format(table="hive.s.t", **words), query.format(table=self.files, **words)
+        """By their names."""
+        text = query.format(table="hive.s.t", **words)
         return {
-            "as Arrow": lambda: self._run(lambda: self.session.sql(ours).arrow()),
-            "DuckDB": lambda: self._run(lambda: self.connection.sql(other).to_arrow_table()),
-            "planning alone": lambda: self._run(lambda: self.session.sql(ours)),
+            "DuckDB's reader": lambda: self._run(lambda: self.session.sql(text).arrow()),
+            "as Arrow": lambda: self._run(lambda: self.other.sql(text).arrow()),
+            "planning alone": lambda: self._run(lambda: self.session.sql(text)),
         }
 
     def _run(self, read: Callable[[], object]) -> _Run:
@@ -191,16 +121,6 @@ def _counts(endpoint: str) -> dict[str, int]:
     with urlopen(endpoint + COUNTS) as response:
         found: dict[str, int] = json.loads(response.read())
     return found
-
-
-def _native(files: FileSystem, folder: str) -> tuple[duckdb.DuckDBPyConnection, str]:
-    connection = duckdb.connect()
-    # It would have all bytes from the second round on.
-    connection.execute("SET enable_external_file_cache = false")
-    known = {f"{at}/{one.name}": one for at, one in enumerate(files.list(folder))}
-    connection.register_filesystem(StorageFiles(files, known))
-    paths = ", ".join(f"'lakeport://{path}'" for path in known)
-    return connection, f"read_parquet([{paths}])"
 
 
 def _write(folder: Path, rows: int) -> None:

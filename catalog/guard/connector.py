@@ -12,7 +12,8 @@ import pyarrow as pa
 from catalog.guard.checks import Checks
 from catalog.guard.metadata import GuardedMetadata
 from catalog.guard.optional_metadata import READING
-from catalog.guard.reading import GuardedPageSourceProvider, GuardedSplitManager
+from catalog.guard.page_sources import guarded_provider
+from catalog.guard.reading import GuardedSplitManager
 from catalog.guard.writing_metadata import WRITING
 from connector_spi.connector import Connector
 from connector_spi.connector_transaction import ConnectorTransaction
@@ -78,7 +79,7 @@ class GuardedConnector(Connector):
 
     @property
     def page_source_provider(self) -> PageSourceProvider:
-        return GuardedPageSourceProvider(self.guarded.page_source_provider)
+        return guarded_provider(self.guarded.page_source_provider)
 
     @property
     def page_sink_provider(self) -> PageSinkProvider | None:

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from catalog.guard.handles import GuardedSplit, GuardedTable
 from catalog.guard.policy import MaskedPageSource
 from connector_spi.errors import InternalError
-from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
+from connector_spi.optional.native_files import OpenedFile, SupportsFileOpening
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 
-__all__ = ["GuardedPageSourceProvider"]
+__all__ = ["GuardedFileProvider", "GuardedPageSourceProvider", "guarded_provider"]
+
+
+def guarded_provider(provider: PageSourceProvider) -> GuardedPageSourceProvider:
+    """Opens what ``provider`` opens, for who may see it."""
+    opens = isinstance(provider, SupportsFileOpening)
+    return (GuardedFileProvider if opens else GuardedPageSourceProvider)(provider)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +51,15 @@ class GuardedPageSourceProvider(PageSourceProvider[TableHandle, Split]):
         everything = TupleDomain[ColumnHandle].all()
         source = self.provider.create_page_source(session, split.split, table.table, read, everything)
         return MaskedPageSource(source, columns, table.policy)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedFileProvider(GuardedPageSourceProvider):
+    """The same of a connector that opens files for engines: those of tables that are shown as they are."""
+
+    def open_file(self, session: ConnectorSession, table: TableHandle, file: NativeFile) -> OpenedFile:
+        if not isinstance(table, GuardedTable) or not table.shows_files:
+            raise InternalError("a file is asked for whose rows are filtered or masked")
+        if not isinstance(self.provider, SupportsFileOpening):
+            raise InternalError(f"{type(self.provider).__name__} opens no files")
+        return self.provider.open_file(session, table.table, file)

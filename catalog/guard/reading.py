@@ -1,4 +1,4 @@
-"""Splits and page sources of guarded tables: columns are checked, rows filtered and values masked here."""
+"""Splits of guarded tables: columns are checked here."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from catalog.guard.checks import Checks
 from catalog.guard.handles import GuardedSplit
 from catalog.guard.metadata import guarded_table
-from catalog.guard.page_sources import GuardedPageSourceProvider
 from connector_spi.connector_transaction import ConnectorTransaction
 from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import ScanSummary, SplitManager, SplitSource
 
-__all__ = ["GuardedPageSourceProvider", "GuardedSplitManager"]
+__all__ = ["GuardedSplitManager"]
 
 _NOTE = "row filters or column masks hold: what is read and skipped is not shown"
 

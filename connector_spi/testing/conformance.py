@@ -20,6 +20,7 @@ from connector_spi.testing.checks.failure import FailureChecks
 from connector_spi.testing.checks.lifecycle import LifecycleChecks
 from connector_spi.testing.checks.merging import MergingChecks
 from connector_spi.testing.checks.missing import MissingChecks
+from connector_spi.testing.checks.opening import OpeningChecks
 from connector_spi.testing.checks.query import QueryChecks
 from connector_spi.testing.checks.streaming import StreamingChecks
 from connector_spi.testing.checks.task import TaskChecks
@@ -39,5 +40,6 @@ class ConnectorConformance(
     StreamingChecks,
     WritingChecks,
     MergingChecks,
+    OpeningChecks,
 ):
     """All checks; see ConformanceBase for the hooks, and Behaviour for what may be missing."""

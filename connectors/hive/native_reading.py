@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import partial
 
 import pyarrow as pa
@@ -50,6 +50,7 @@ class NativeFiles:
         footers: Says what is in the files.
         orc_by_name: Find columns of ORC files by name; else by position.
         parquet_by_name: Find columns of Parquet files by name; else by position.
+        opened_formats: Formats whose files this connector opens for the engine.
     """
 
     def __init__(
@@ -61,12 +62,14 @@ class NativeFiles:
         *,
         orc_by_name: bool,
         parquet_by_name: bool,
+        opened_formats: Set[str] = frozenset(),
     ) -> None:
         self._files = files
         self._table = table
         data_names = {column.name for column in table.data_columns}
         self._columns = [column for column in columns if column.name in data_names]
         self._by_name = {"orc": orc_by_name, "parquet": parquet_by_name}
+        self._opened_formats = opened_formats
         rules = dict(table.text_rules)
         self._footers = footers
         self._never = any(
@@ -85,7 +88,9 @@ class NativeFiles:
             file: The file, not empty.
             storage: How it is written; of other formats than ORC and Parquet no file is native.
         """
-        if self._never or storage.format not in self._by_name or self._files.has_settings(file.path):
+        if self._never or storage.format not in self._by_name:
+            return False
+        if storage.format not in self._opened_formats and self._files.has_settings(file.path):
             return False
         by_name = self._by_name[storage.format] and not by_position(storage)
         key = (storage.format, by_name)

@@ -9,8 +9,9 @@ from functools import partial
 import pyarrow as pa
 
 from connector_spi.errors import CorruptFileError, InternalError
-from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.optional.aggregation import Aggregation
+from connector_spi.optional.native_files import OpenedFile
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain, references
 from connector_spi.session import ConnectorSession
@@ -35,6 +36,7 @@ from connectors.toolkit.read.aggregation import AggregatedPageSource, file_colum
 from connectors.toolkit.read.file_read import FileRange, FileRead
 from connectors.toolkit.read.page_source import BatchStage, StagedPageSource
 from connectors.toolkit.storage.filesystem import FileSystem
+from connectors.toolkit.storage.opened_file import open_native_file
 
 __all__ = ["HivePageSourceProvider"]
 
@@ -71,6 +73,9 @@ class HivePageSourceProvider(PageSourceProvider):
         stages = (*bucket_stages, *_text_stages(table, split, columns))
         source = open_rows(checked)
         return StagedPageSource(source, read.schema, stages) if stages else source
+
+    def open_file(self, session: ConnectorSession, table: TableHandle, file: NativeFile) -> OpenedFile:
+        return open_native_file(self.files, file)
 
     def _aggregated(
         self,

@@ -106,6 +106,7 @@ class HiveSplitManager(SplitManager[HiveTableHandle, HiveSplit]):
                 footers,
                 orc_by_name=self._config.get(ORC_BY_NAME),
                 parquet_by_name=self._config.get(PARQUET_BY_NAME),
+                opened_formats=session.opened_formats,
             ),
             max_split_bytes=session.get(MAX_SPLIT_SIZE),
             files=self._files,

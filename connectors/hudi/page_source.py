@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from connector_spi.errors import InternalError
-from connector_spi.handles import ColumnHandle, Split, TableHandle
-from connector_spi.optional.merged_files import MergedFile
+from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
+from connector_spi.optional.native_files import MergedFile, OpenedFile
 from connector_spi.page_source import PageSource, PageSourceProvider
 from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
@@ -23,6 +23,7 @@ from connectors.hudi.read.slice_page_source import slice_page_source
 from connectors.hudi.read.slice_read import SliceRead
 from connectors.toolkit.read.aggregation import AggregatedPageSource, file_columns
 from connectors.toolkit.storage.filesystem import FileSystem
+from connectors.toolkit.storage.opened_file import open_native_file
 
 __all__ = ["HudiPageSourceProvider"]
 
@@ -76,6 +77,9 @@ class HudiPageSourceProvider(PageSourceProvider):
         # All rows of the logs will be in memory together.
         logs = {log for split in splits if isinstance(split, HudiSplit) for log in split.logs}
         return found if sum(log.size for log in logs) <= session.get(MERGE_CACHE) else None
+
+    def open_file(self, session: ConnectorSession, table: TableHandle, file: NativeFile) -> OpenedFile:
+        return open_native_file(self.files, file)
 
     def _read(
         self, session: ConnectorSession, split: HudiSplit, table: HudiTableHandle, columns: tuple[ColumnHandle, ...]

@@ -41,6 +41,7 @@ from connectors.toolkit.read.aggregation import file_columns
 __all__ = ["HudiSplitManager"]
 
 _BATCH = 1000
+_NATIVE_FORMAT = "parquet"
 _MOST_KEPT = 100_000
 
 
@@ -80,7 +81,9 @@ class HudiSplitManager(SplitManager):
             self._missing.check(table, partition_domains(table, constraint), plan, session.user)
         snapshot = snapshot_of(transaction, table)
         max_size = session.get(MAX_SPLIT_SIZE)
-        key = KeptSplitsKey(table, columns, constraint, max_size)
+        is_opened = _NATIVE_FORMAT in session.opened_formats
+        is_reached = is_opened or not transaction.files.has_settings(table.location)
+        key = KeptSplitsKey(table, columns, constraint, max_size, is_reached)
         counts = session.is_explained and bool(plan.unlisted) and plan.pruned is not None
         kept = snapshot.memory.find(key) if not counts else None
         if kept is not None:
@@ -94,7 +97,7 @@ class HudiSplitManager(SplitManager):
             found = count_partitions(snapshot.files, snapshot.location, plan.unlisted, fields, self._pool)
             plan = replace(plan, pruned=plan.pruned + found, unlisted=())
         slices, schemas = self._slice_splits(snapshot, table, plan)
-        is_possible = not transaction.files.has_settings(table.location) and table.aggregation is None
+        is_possible = is_reached and table.aggregation is None
         native = NativeReading(table, columns, schemas, is_possible=is_possible)
         splits = RangeSplits(slices, columns, constraint, native, max_size)
         # When files that the metadata table lists were written is asked anew each time.

@@ -35,7 +35,8 @@ from lakeport.duckdb.statements.creating import CreateTableAs
 from lakeport.duckdb.statements.explaining import explain_query
 from lakeport.duckdb.statements.inserts import Insert
 from lakeport.duckdb.statements.listings import Listings
-from lakeport.duckdb.tables.query_tables import Tables
+from lakeport.duckdb.tables.far_files import FarFiles
+from lakeport.duckdb.tables.query_tables import KnownTables, Tables
 from lakeport.duckdb.translating import KeptTranslations, translate_query
 from lakeport.engine import Engine, FunctionUsage, Parameters, Work
 from lakeport.sql.explain.documents import explained_json
@@ -95,7 +96,7 @@ class DuckDbEngine(Engine[LocalResult]):
         self._reads = ArrowReads(registry, self._settings.of_catalog)
         self._current = CurrentNames(properties=self._settings.of_catalog)
         self._listings = Listings(registry, self._current)
-        self._tables = Tables(registry, self._reads, self._current)
+        self._tables = Tables(registry, self._reads, self._current, KnownTables(FarFiles(self._database)))
         self._macros = UsedMacros(self._database)
         self._kept = KeptTranslations()
         self._calls = CallSet()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
 
 import duckdb
 import pyarrow as pa
@@ -25,6 +26,10 @@ __all__ = ["COUNTED", "PlannedQuery"]
 _BATCH_ROWS = 65536
 COUNTED = pa.schema([("lakeport_row", pa.bool_())])
 """What DuckDB reads of a table of which a query needs no columns."""
+
+
+class _OpenFiles(Protocol):
+    def begin(self) -> None: ...
 
 
 class PlannedQuery:
@@ -52,8 +57,21 @@ class PlannedQuery:
         self._names = names
         self.calls = Calls(cursor.interrupt)
         self._reads = _Reads(self.calls.work)
+        self._kept: list[_OpenFiles] = []
         with self._errors():
             cursor.execute("SET TimeZone = 'UTC'")
+
+    def noted(self) -> AbstractContextManager[None]:
+        """As of ``ReadingQuery``."""
+        return self._reads.noted()
+
+    def forget_errors(self) -> None:
+        """As of ``ReadingQuery``."""
+        self._reads.failures.clear()
+
+    def keep(self, files: _OpenFiles) -> None:
+        """As of ``ReadingQuery``."""
+        self._kept.append(files)
 
     @property
     def rows_read(self) -> int:
@@ -138,6 +156,9 @@ class PlannedQuery:
 
     def reader(self) -> pa.RecordBatchReader:
         """Runs it."""
+        self.forget_errors()
+        for files in self._kept:
+            files.begin()
         relation = self.relation()
         with self._errors():
             rows = relation.to_arrow_reader(_BATCH_ROWS)
@@ -196,28 +217,28 @@ class _Reads:
         def opened(
             columns: list[str] | None = None, needed: RowTest | None = None, limit: int | None = None
         ) -> pa.RecordBatchReader:
-            with self._noted():
+            with self.noted():
                 reader = open_reader(columns, needed, limit)
             return pa.RecordBatchReader.from_batches(reader.schema, self._noted_batches(reader))
 
         return opened
 
-    def _noted_batches(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-        with reader:
-            while True:
-                with self._noted():
-                    batch = next(reader, None)
-                if batch is None:
-                    return
-                with self._guard:
-                    self.rows += batch.num_rows
-                yield batch
-
     @contextmanager
-    def _noted(self) -> Iterator[None]:
+    def noted(self) -> Iterator[None]:
         try:
             self._work.check()
             yield
         except ConnectorError as error:
             self.failures.append(error)
             raise
+
+    def _noted_batches(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        with reader:
+            while True:
+                with self.noted():
+                    batch = next(reader, None)
+                if batch is None:
+                    return
+                with self._guard:
+                    self.rows += batch.num_rows
+                yield batch

@@ -96,7 +96,7 @@ def attach_tables(
     for view, (table, scan) in named.items():
         planned.calls.work.check()
         use = uses[view]
-        native = tables.native(planned.cursor, view, table, use, lease)
+        native = tables.native(planned, view, table, use, lease)
         if native is not None:
             for name, (schema, open_reader) in native.views.items():
                 planned.register_rows(name, schema, open_reader)

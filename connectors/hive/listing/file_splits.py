@@ -136,7 +136,9 @@ class SplitLoader:
         buckets, wanted = self.buckets.choose([file.info.path for file in found], location.bucketed, location.partition)
         chosen = [one for one in zip(found, buckets, strict=True) if wanted is None or one[1] in wanted]
         each = map if pool is None or self.files.is_local(location.path) else pool.map
-        parts = [chosen[at : at + _FILES_AT_ONCE] for at in range(0, len(chosen), _FILES_AT_ONCE)]
+        # Few files are for as many threads: a footer on far storage is two requests.
+        size = max(1, min(_FILES_AT_ONCE, len(chosen) // _FILES_AT_ONCE))
+        parts = [chosen[at : at + size] for at in range(0, len(chosen), size)]
         made = [one for part in each(partial(self._splits, location, wanted is not None), parts) for one in part]
         return LocationSplits(
             [split for splits in made for split in splits],

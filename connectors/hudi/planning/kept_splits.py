@@ -42,9 +42,11 @@ class KeptSplitsKey(MemoKey[KeptSplits]):
         columns: Of the scan.
         constraint: What rows fit, run-time filters included.
         max_size: Bytes of a base file that a split has at most.
+        is_reached: The engine can read base files on this storage itself.
     """
 
     table: HudiTableHandle
     columns: tuple[ColumnHandle, ...]
     constraint: TupleDomain[ColumnHandle]
     max_size: int
+    is_reached: bool

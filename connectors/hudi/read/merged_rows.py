@@ -7,7 +7,7 @@ from contextlib import closing
 import numpy as np
 import pyarrow as pa
 
-from connector_spi.optional.merged_files import MergedRows
+from connector_spi.optional.native_files import MergedRows
 from connector_spi.predicate import TupleDomain
 from connectors.hudi.merge.base import LogMerge
 from connectors.hudi.merge.merged import base_ordering

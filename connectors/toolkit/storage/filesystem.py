@@ -40,6 +40,8 @@ from connectors.toolkit.storage.signed_files import signed_file, without_signatu
 __all__ = ["FileInfo", "FileSystem", "block_store", "is_hidden", "join_path", "raise_storage_failure", "storage_errors"]
 
 _CLIENTS = ("AWS Error", "google::cloud::Status", "Azure Error")
+# An object that was there when it was opened; Arrow says so of opening alone by an error of its own.
+_VANISHED = ("AWS Error RESOURCE_NOT_FOUND during GetObject", "AWS Error NO_SUCH_KEY during GetObject")
 _LOCAL = ("", "file")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):(?://([^/]*))?(/.*)?")
 
@@ -270,6 +272,12 @@ class FileSystem(Serializable):
             return True
         return any(name.startswith(prefixes) for name, _ in self.options if prefixes)
 
+    def reads_at_once(self, uri: str) -> bool:
+        """Whether several threads may read an open file at any offsets; files that come through Python have one."""
+        is_kept = not self.is_local(uri) and block_store(self.options) is not None
+        through_python = is_kept or is_signed(_split(uri)[0], self.options)
+        return not through_python and not isinstance(self._resolve(uri)[0], pafs.PyFileSystem)
+
     def _resolve(self, uri: str) -> tuple[pafs.FileSystem, str]:
         scheme, authority, path = _split(uri)
         if scheme in _LOCAL:
@@ -381,6 +389,8 @@ def storage_errors(uri: str, what: str = "read") -> Iterator[None]:
         raise FileMissingError(f"{uri} is no folder") from error
     except (OSError, pa.ArrowException) as error:
         text = without_signatures(str(error))
+        if any(words in text for words in _VANISHED):
+            raise FileMissingError(f"{uri} is not there any more; it was moved or deleted while it was open") from error
         # What is shown of the cause must hold no secret either.
         cause = error if text == str(error) else OSError(text)
         raise StorageError(f"cannot {what} {uri}: {text.strip().partition(chr(10))[0]}") from cause

@@ -57,7 +57,7 @@ def explain_query(
 def _native_scan(table: NativeTable, plan: QueryPlan, document: object, run: RunFacts | None) -> ExplainedScan:
     metrics = None
     if run is not None:
-        paths = {file.path.removeprefix("file://").removeprefix("file:") for file in table.files.native}
+        paths = set(table.files.paths.values())
         nodes = [one for one in _all(_root(document)) if _kind(one) == _NATIVE and _files(one) & paths]
         others = [one for one in plan.natives if one is not table]
         metrics = _native_metrics(nodes, document if not others else None)

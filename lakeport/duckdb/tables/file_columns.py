@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import duckdb
 
@@ -33,17 +33,19 @@ _READ = """
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A local file as it was listed.
+    """A file as it was listed.
 
     Attributes:
-        path: Absolute.
+        location: As the connector names it.
         size: Bytes.
         modified_millis: Modification time, milliseconds since 1970, UTC.
+        path: By which DuckDB reads it in this query.
     """
 
-    path: str
+    location: str
     size: int
     modified_millis: int
+    path: str = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyarrow as pa
 
-from connector_spi.optional.merged_files import MergedFile, MergedRows
+from connector_spi.optional.native_files import MergedFile, MergedRows
 from connector_spi.page_source import MAX_BATCH_ROWS
 from lakeport.arrow.filters.conditions import RowTest
 from lakeport.arrow.parallel_read import default_threads
-from lakeport.duckdb.tables.native_read import local_path
 from lakeport.frames.open_reader import OpenReader
 
 __all__ = ["MergedRead"]
@@ -29,15 +28,13 @@ class MergedRead:
 
     Args:
         files: The files.
-        numbers: Of the files, by their paths.
+        numbers: Of the files, by their locations.
         schema: The columns that are read.
     """
 
     def __init__(self, files: Sequence[MergedFile], numbers: Mapping[str, int], schema: pa.Schema) -> None:
         self._merges = [
-            (-1 if one.file is None else numbers[local_path(one.file)], one.merge)
-            for one in files
-            if one.merge is not None
+            (-1 if one.file is None else numbers[one.file.path], one.merge) for one in files if one.merge is not None
         ]
         self._schema = schema
         self._lock = threading.Lock()

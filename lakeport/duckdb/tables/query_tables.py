@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-import duckdb
 import pyarrow as pa
 
 from catalog.registry import CatalogRegistry
@@ -24,9 +23,11 @@ from lakeport.duckdb.query.queries import Query, TableUse
 from lakeport.duckdb.query.views import NamedView
 from lakeport.duckdb.refusal import refused
 from lakeport.duckdb.tables.arrow_views import KeptEstimates, estimated_rows
+from lakeport.duckdb.tables.far_files import FarFiles, ReadingQuery
 from lakeport.duckdb.tables.file_columns import Footers
 from lakeport.duckdb.tables.merged_read import MergedRead
-from lakeport.duckdb.tables.native_read import NativeFiles, native_files, native_query, planned_scan
+from lakeport.duckdb.tables.native_files import NativeFiles, native_files, planned_scan
+from lakeport.duckdb.tables.native_query import native_query
 from lakeport.frames.open_reader import OpenReader
 from lakeport.frames.table_scan import TableScan
 from lakeport.planning.redirection import resolve
@@ -36,7 +37,7 @@ from lakeport.transactions.plain_statement import plain_statement
 from lakeport.transactions.statement import CatalogAccess, Statement, statement_scope
 from lakeport.units import count_text
 
-__all__ = ["NativeTable", "Tables"]
+__all__ = ["KnownTables", "NativeTable", "Tables"]
 
 _CHAR = re.compile(r"char\((\d+)\)")
 
@@ -69,9 +70,10 @@ class NativeTable:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class KnownTables:
     """What a session keeps of tables."""
 
+    far_files: FarFiles
     footers: Footers = field(default_factory=Footers)
     estimates: KeptEstimates = field(default_factory=KeptEstimates)
 
@@ -86,13 +88,11 @@ class Tables:
         known: What is known of tables already.
     """
 
-    def __init__(
-        self, registry: CatalogRegistry, reads: ArrowReads, current: CurrentNames, known: _Known | None = None
-    ) -> None:
+    def __init__(self, registry: CatalogRegistry, reads: ArrowReads, current: CurrentNames, known: KnownTables) -> None:
         self._registry = registry
         self._reads = reads
         self._current = current
-        self._known = known or _Known()
+        self._known = known
 
     def scans(self, query: Query, lease: ReadLease) -> dict[str, TableScan]:
         """The tables by their views, with the hidden columns that the query names.
@@ -141,12 +141,12 @@ class Tables:
             return NamedView(full, view, statement.below(access, view).view_owner)
 
     def native(
-        self, connection: duckdb.DuckDBPyConnection, view: str, named: NamedTable, use: TableUse, lease: ReadLease
+        self, query: ReadingQuery, view: str, named: NamedTable, use: TableUse, lease: ReadLease
     ) -> NativeTable | None:
         """How DuckDB reads the table's files itself; ``None`` where rows have to come from here.
 
         Args:
-            connection: Of the query.
+            query: Reads the table.
             view: The table's.
             named: The table.
             use: What is needed of it.
@@ -160,11 +160,14 @@ class Tables:
                 return None
             access, full, resolved = resolution
             columns = _columns(resolved, use)
-            files = native_files(access, resolved, columns, use.conditions)
+            files = native_files(access, resolved, columns, use, self._known.far_files.opening(query))
         types: dict[str, pa.DataType] = {name: resolved.columns[name].type for name in columns}
-        found = None if files is None else native_query(connection, self._known.footers, files, types, view)
+        found = None if files is None else native_query(query.cursor, self._known.footers, files, types, view)
         if files is None or found is None:
+            query.forget_errors()
             return None
+        if files.opened is not None:
+            query.keep(files.opened)
         views = MergedRead(files.files, found.numbers, pa.schema(types)).views() if files.merged else {}
         named_views = {f"{view}_{end}": one for end, one in views.items()}
         return NativeTable(full, found.text, named_views, files, sum(1 for _ in resolved.table.visible_columns()))

@@ -13,7 +13,7 @@ from catalog.guard.optional_metadata import READING
 from catalog.guard.writing_metadata import WRITING
 from connector_spi.connector import Connector, ConnectorContext
 from connector_spi.metadata import ConnectorMetadata
-from connector_spi.optional.merged_files import SupportsMergedFiles
+from connector_spi.optional.native_files import SupportsMergedFiles
 from connector_spi.properties import PropertyValues
 from connectors.memory.connector import MemoryConnector, MemoryFactory
 from tests.connectors.memory.test_conformance import TestMemoryConformance as _MemoryConformance

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -14,7 +15,7 @@ from lakeport.duckdb.tables.file_columns import FileColumns, Footers, KnownFile
 
 def _write(path: Path, table: pa.Table) -> KnownFile:
     pq.write_table(table, path)
-    return KnownFile(str(path), path.stat().st_size, path.stat().st_mtime_ns // 1_000_000)
+    return KnownFile(str(path), path.stat().st_size, path.stat().st_mtime_ns // 1_000_000, str(path))
 
 
 def test_columns_of_many_files(tmp_path: Path) -> None:
@@ -39,7 +40,7 @@ def test_footers_are_read_once(tmp_path: Path) -> None:
         Path(file.path).unlink()
         assert footers.columns(connection, [file]) == first
         with pytest.raises(duckdb.Error):
-            footers.columns(connection, [KnownFile(file.path, file.size + 1, file.modified_millis)])
+            footers.columns(connection, [replace(file, size=file.size + 1)])
 
 
 def test_a_file_that_was_written_again(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_more_files_than_the_most_come_as_arrow(
     session: LocalSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only files that the filters want count; 20,000 of them would take a test too long."""
-    monkeypatch.setattr("lakeport.duckdb.tables.native_read._MOST_FILES", 2)
+    monkeypatch.setattr("lakeport.duckdb.tables.native_query._MOST_FILES", 2)
     for part in range(3):
         _write(tmp_path / "t" / f"p={part}", _ROWS)
     _register(session, tmp_path / "t")

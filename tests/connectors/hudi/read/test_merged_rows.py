@@ -12,7 +12,7 @@ import pytest
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.names import SchemaTableName
-from connector_spi.optional.merged_files import MergedFile
+from connector_spi.optional.native_files import MergedFile
 from connectors.hudi.handles import HudiSplit
 from connectors.hudi.read.log_cache import APPLIED_CACHE, LOG_CACHE
 from tests.connectors.hudi.catalog_helper import HudiCatalog, make_catalog

@@ -1,4 +1,4 @@
-"""Optional: files that an engine may read itself but for some rows, in whose place others come."""
+"""Optional: how an engine reads native files in this process where it cannot open them, or where some rows differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,49 @@ import pyarrow as pa
 from connector_spi.handles import ColumnHandle, NativeFile, Split, TableHandle
 from connector_spi.session import ConnectorSession
 
-__all__ = ["MergedFile", "MergedRows", "SupportsMergedFiles"]
+__all__ = ["MergedFile", "MergedRows", "OpenedFile", "SupportsFileOpening", "SupportsMergedFiles"]
+
+
+class OpenedFile(Protocol):
+    """A file on the connector's storage. Several threads may read it at once. It does not travel."""
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Bytes of the file.
+
+        Args:
+            offset: Of the first one, counted from 0.
+            length: How many; all of them are in the file.
+
+        Returns:
+            As many bytes as were asked for, never fewer.
+
+        Raises:
+            ConnectorError: Storage failed, or the file is no longer the one that was listed.
+        """
+
+    def close(self) -> None:
+        """Frees what it holds; may be called twice."""
+
+
+@runtime_checkable
+class SupportsFileOpening(Protocol):
+    """A ``PageSourceProvider`` that opens native files for an engine that reads them in this process.
+
+    Such an engine names the formats that it reads so in ``ConnectorSession.opened_formats``. Files of these formats may
+    then be native on storage that the connector alone reaches, with the settings of its catalog.
+    """
+
+    def open_file(self, session: ConnectorSession, table: TableHandle, file: NativeFile) -> OpenedFile:
+        """Opens a file.
+
+        Args:
+            session: The query.
+            table: The handle that the file's split was made for.
+            file: The native file of a split, or of a ``MergedFile``.
+
+        Raises:
+            ConnectorError: Storage failed, or the file is not the one that was listed.
+        """
 
 
 @dataclass(frozen=True, slots=True)

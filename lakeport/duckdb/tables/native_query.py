@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from catalog.resolver import ResolvedTable, resolve_column
-from connector_spi.handles import ColumnHandle, NativeFile
-from connector_spi.optional.merged_files import MergedFile, MergedRows, SupportsMergedFiles
-from connector_spi.predicate import Constraint, TupleDomain
-from lakeport.arrow.filters.pushed_conditions import pushed_conditions
 from lakeport.duckdb.kinds import column_type_name
 from lakeport.duckdb.tables.file_columns import FileColumns, Footers, KnownFile
-from lakeport.duckdb.tables.needed_rows import needed_rows
-from lakeport.planning.scan_plan import PlannedSplits, ScanPlan, plan_native_splits, plan_splits
-from lakeport.plugin_errors import table_words
-from lakeport.transactions.statement import CatalogAccess
+from lakeport.duckdb.tables.native_files import NativeFiles
 
-__all__ = ["NativeFiles", "NativeQuery", "local_path", "native_files", "native_query", "planned_scan"]
+__all__ = ["NativeQuery", "native_query"]
 
 # Each combination of values of partition keys is a part of a UNION ALL.
 _MOST_PARTS = 64
@@ -54,71 +46,17 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class NativeFiles:
-    """The files of a table.
-
-    Attributes:
-        files: All that are read, and how the table's rows differ from theirs.
-        plan: The scan.
-        splits: What was skipped.
-    """
-
-    files: tuple[MergedFile, ...]
-    plan: ScanPlan
-    splits: PlannedSplits
-
-    @property
-    def native(self) -> tuple[NativeFile, ...]:
-        """What DuckDB reads itself."""
-        return tuple(one.file for one in self.files if one.file is not None)
-
-    @property
-    def merged(self) -> int:
-        """Number of the files some of whose rows are not the table's."""
-        return sum(1 for one in self.files if one.merge is not None)
-
-
-@dataclass(frozen=True, slots=True)
 class NativeQuery:
     """How DuckDB reads files.
 
     Attributes:
         text: The query. Of files that are merged it names two views: ``VIEW_removed`` has the columns ``file`` and
             ``position``, and ``VIEW_added`` those that are read.
-        numbers: What ``file`` is, by the paths of the files.
+        numbers: What ``file`` is, by the locations of the files.
     """
 
     text: str
     numbers: Mapping[str, int]
-
-
-def native_files(
-    access: CatalogAccess, table: ResolvedTable, columns: Sequence[str], conditions: Sequence[str]
-) -> NativeFiles | None:
-    """The files whose rows, as they stand, are those of a table; ``None`` where there are others.
-
-    Args:
-        access: The catalog of the table.
-        table: The table.
-        columns: What is read.
-        conditions: In Spark's SQL; rows that do not pass them all are not needed, but may be in the files.
-
-    Raises:
-        ConnectorError: The catalog or its storage failed.
-    """
-    plan = planned_scan(access, table, columns, conditions)
-    provider = access.connector.page_source_provider
-    if not isinstance(provider, SupportsMergedFiles):
-        native = plan_native_splits(plan)
-        if native is None or not native.splits:
-            return None
-        return NativeFiles(tuple(MergedFile(split.native_file) for split in native.splits), plan, native)
-    splits = plan_splits(plan)
-    with access.origin.errors(f"merge the files of table {table_words(plan.table)}"):
-        files = provider.merged_files(access.session, splits.splits, plan.table, plan.columns)
-    if files is None or all(one.file is None for one in files):
-        return None
-    return NativeFiles(tuple(_guarded(plan, one) for one in files), plan, splits)
 
 
 def native_query(
@@ -137,14 +75,14 @@ def native_query(
         columns: What is read, by name; with at least one.
         view: Begins the names of the views that the query needs.
     """
-    parts = _parts(files.native, columns)
+    parts = _parts(files, columns)
     if not parts or len(parts) > _MOST_PARTS:
         return None
     known = [file for part in parts for file in part.files]
     if len(known) > _MOST_FILES:
         return None
     given = {name for part in parts for name, _ in part.constants}
-    if any(_PATTERN.intersection(file.path) or not file.path.startswith("/") for file in known):
+    if any(_PATTERN.intersection(file.path) for file in known):
         return None
     held = {name: arrow for name, arrow in columns.items() if name not in given}
     wanted = {name.lower(): _duckdb_types(arrow) for name, arrow in held.items()}
@@ -161,62 +99,21 @@ def native_query(
     if files.merged and any(name.lower() in _OF_ROWS for one in found for name, _ in one.fields):
         return None
     alike = all(_are_the_same(one, wanted) for one in found)
-    numbers = {file.path: number for number, file in enumerate(known)}
-    changed = {local_path(one.file) for one in files.files if one.file is not None and one.merge is not None}
+    numbers = {file.location: number for number, file in enumerate(known)}
+    changed = {one.file.path for one in files.files if one.file is not None and one.merge is not None}
     selects = [_select(part, columns, _left(part, numbers, changed, view), alike=alike) for part in parts]
     if files.merged:
         selects.append(f"SELECT {', '.join(map(_quoted, columns))} FROM {view}_added")
     return NativeQuery(" UNION ALL ".join(selects), numbers)
 
 
-def local_path(file: NativeFile) -> str:
-    """The path of a local file."""
-    return file.path.removeprefix("file://").removeprefix("file:")
-
-
-def planned_scan(
-    access: CatalogAccess, table: ResolvedTable, columns: Sequence[str], conditions: Sequence[str]
-) -> ScanPlan:
-    """The scan of a table; see ``native_files``."""
-    handles = tuple(table.columns[name] for name in columns)
-    everything = TupleDomain[ColumnHandle].all()
-    plan = ScanPlan(access, table.handle, handles, everything, everything)
-    return plan.with_filter(_constraint(table, conditions)).with_columns(handles)
-
-
-def _guarded(plan: ScanPlan, file: MergedFile) -> MergedFile:
-    """The same; errors of the connector that do not say what is wrong name the table."""
-    merge = file.merge
-    if merge is None:
-        return file
-
-    def merged() -> MergedRows:
-        with plan.access.origin.errors(f"merge the files of table {table_words(plan.table)}"):
-            return merge()
-
-    return MergedFile(file.file, merged)
-
-
-def _constraint(table: ResolvedTable, conditions: Sequence[str]) -> Constraint:
-    known = pa.schema([(handle.name, handle.type) for handle in table.columns.values()])
-
-    def find(written: str) -> tuple[str, pa.DataType]:
-        handle = resolve_column(table, written)
-        return handle.name, handle.type
-
-    needed = needed_rows(conditions, known, find)
-    pushed = pushed_conditions(needed, {handle.name: handle for handle in table.columns.values()})
-    summary = needed.domain().transform_keys(lambda name: table.columns[name])
-    return Constraint(summary, tuple(map(str, pushed)), pushed)
-
-
-def _parts(files: Iterable[NativeFile], columns: Iterable[str]) -> list[_Part]:
+def _parts(files: NativeFiles, columns: Iterable[str]) -> list[_Part]:
     """Files by what they do not hold; none where one is no Parquet, or is not read as a whole."""
     asked = set(columns)
     found: dict[tuple[tuple[str, object], ...], dict[KnownFile, int]] = {}
-    for file in files:
+    for file in files.native:
         constants = tuple(sorted((name, value) for name, value in file.constants if name in asked))
-        known = KnownFile(local_path(file), file.file_size, file.modified_millis)
+        known = KnownFile(file.path, file.file_size, file.modified_millis, files.paths[file.path])
         read = found.setdefault(constants, {})
         read[known] = read.get(known, 0) + file.length
         if file.format != "parquet" or len({name for name, _ in constants}) < len(constants):
@@ -255,9 +152,9 @@ def _duckdb_types(arrow: pa.DataType) -> tuple[str, ...]:
 
 def _left(part: _Part, numbers: Mapping[str, int], changed: Collection[str], view: str) -> str:
     """What leaves out rows of some files."""
-    if not any(file.path in changed for file in part.files):
+    if not any(file.location in changed for file in part.files):
         return ""
-    first = numbers[part.files[0].path]
+    first = numbers[part.files[0].location]
     return (
         f" AS f ANTI JOIN {view}_removed AS r"
         f" ON r.file = CAST(f.file_index AS BIGINT) + {first} AND r.position = f.file_row_number"
