@@ -87,6 +87,7 @@ class HiveMetadata(
         HivePartitioning.__init__(self, files, pages, FOOTER_CACHE)
         HiveStatistics.__init__(self, metastore, files, transaction)
         self._config = config
+        self._not_hudi: dict[SchemaTableName, Table] = {}
 
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
         return self._transaction.client.get_databases()
@@ -190,7 +191,11 @@ class HiveMetadata(
     def redirect_table(self, session: ConnectorSession, name: SchemaTableName) -> TableRedirection | None:
         """Redirects a Hudi table to the hudi connector, over the same metastore and storage."""
         entry = self._transaction.client.get_table(name.schema, name.table)
-        if entry is None or not is_hudi(entry, self._files):
+        if entry is None:
+            return None
+        if not is_hudi(entry, self._files):
+            # The handle, which is asked for next, needs not ask storage again.
+            self._not_hudi[name] = entry
             return None
         return TableRedirection("hudi", name, self._config.texts((*metastore_kinds().properties, *SHARED_PROPERTIES)))
 
@@ -211,7 +216,7 @@ class HiveMetadata(
                 if view is not None:
                     yield view
                 elif not is_hudi(entry, self._files):
-                    handle = make_handle(entry, self._files)
+                    handle = make_handle(entry, self._files, may_be_hudi=False)
                     if is_transactional(entry.parameters):
                         # Whether there is a snapshot tells the columns; which one does not.
                         handle = replace(handle, snapshot=AcidSnapshot(ALL_VALID))
@@ -306,7 +311,8 @@ class HiveMetadata(
 
     def _handle(self, entry: Table) -> HiveTableHandle:
         """The handle with the snapshot of a transactional table."""
-        handle = make_handle(entry, self._files)
+        name = SchemaTableName(entry.database, entry.name)
+        handle = make_handle(entry, self._files, may_be_hudi=self._not_hudi.get(name) is not entry)
         if not is_transactional(entry.parameters):
             return handle
         snapshot = self._transaction.snapshot(handle.name)

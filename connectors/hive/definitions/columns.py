@@ -52,13 +52,18 @@ _KEPT_PARAMETERS = frozenset(
 )
 
 
-def make_handle(table: Table, files: FileSystem) -> HiveTableHandle:
+def make_handle(table: Table, files: FileSystem, *, may_be_hudi: bool = True) -> HiveTableHandle:
     """The handle of a table; that of a transactional table has no snapshot yet.
+
+    Args:
+        table: The metastore's entry.
+        files: Storage, which is asked for directories of other table formats.
+        may_be_hudi: ``False`` where ``is_hudi`` has just said that it is no Hudi table.
 
     Raises:
         NotSupportedError: The table cannot be read correctly, or a column has an unsupported type.
     """
-    file_storage = check_readable(table, files)
+    file_storage = check_readable(table, files, may_be_hudi=may_be_hudi)
     name = SchemaTableName(table.database, table.name)
     own = read_columns(table.storage)
     fields = (*own, *table.partition_keys)

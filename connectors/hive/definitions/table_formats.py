@@ -54,8 +54,8 @@ _NOT_IN_FILES = {
 _TRANSACTIONAL_KINDS = {"default", "insert_only", "split_update", "hash_merge"}
 
 
-def check_readable(table: Table, files: FileSystem) -> FileStorage:
-    """Checks that the files in a table's directory are exactly its rows.
+def check_readable(table: Table, files: FileSystem, *, may_be_hudi: bool = True) -> FileStorage:
+    """Checks that the files in a table's directory are exactly its rows; takes what ``make_handle`` takes.
 
     Returns:
         How its files are written.
@@ -70,7 +70,7 @@ def check_readable(table: Table, files: FileSystem) -> FileStorage:
             f"{name} is a view that only SQL in Spark can read; query it there, or its tables: {_sql(table)}",
             error_codes.HIVE_VIEW,
         )
-    if is_hudi(table, files):
+    if may_be_hudi and is_hudi(table, files):
         raise NotSupportedError(
             f"{name} is a Hudi table, which the hive connector cannot read by its files; add a catalog with "
             "connector.name=hudi over the same metastore and query it there",

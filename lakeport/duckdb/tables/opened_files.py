@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 import secrets
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from weakref import WeakValueDictionary
 
@@ -26,15 +27,31 @@ __all__ = ["OpenFiles", "OpenedFileSystem", "Opener"]
 Opener = Callable[[NativeFile], OpenedFile]
 # An open file of an object store is a request; HDFS keeps a connection for it.
 _MOST_IDLE = 256
+# DuckDB reads footers by 64 KiB from the end.
+_MOST_KEPT_BYTES = 1 << 17
+_FRESH_SECONDS = 5.0
 
 
 @dataclass(slots=True)
 class _Shared:
-    """An open file, and how many read it."""
+    """An open file, how many read it, and its footer once it was read: DuckDB asks for it two to four times."""
 
     name: str
     file: OpenedFile
+    size: int
     users: int = 0
+    opened: float = field(default_factory=time.monotonic)
+    _footer: bytes = b""
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Bytes of the file, all of which are in it."""
+        kept, start = self._footer, self.size - len(self._footer)
+        if offset >= start:
+            return kept[offset - start : offset - start + length]
+        found = self.file.read_at(offset, length)
+        if offset + length == self.size and length <= _MOST_KEPT_BYTES:
+            self._footer = found
+        return found
 
 
 class OpenFiles:
@@ -55,7 +72,7 @@ class OpenFiles:
         self._opened: OrderedDict[str, _Shared] = OrderedDict()
 
     def __del__(self) -> None:
-        self.begin()
+        _close(self._opened.values())
 
     def path(self, file: NativeFile) -> str:
         """By which DuckDB asks for a file."""
@@ -69,11 +86,12 @@ class OpenFiles:
         return self._files[name]
 
     def begin(self) -> None:
-        """Before rows are read: files are opened anew from now on, and so seen to be those that were listed."""
+        """Before rows are read: what was opened a while ago is opened anew, and so seen to be what was listed."""
         with self._lock:
-            idle = [one for one in self._opened.values() if not one.users]
-            self._opened.clear()
-        _close(idle)
+            old = [one for one in self._opened.values() if time.monotonic() - one.opened > _FRESH_SECONDS]
+            for one in old:
+                del self._opened[one.name]
+        _close(one for one in old if not one.users)
 
     def acquire(self, name: str) -> _Shared:
         """Opens a file once for all that read it, until each has released it."""
@@ -83,7 +101,7 @@ class OpenFiles:
                 found.users += 1
                 return found
         with self.noting():
-            made = _Shared(name, self._opener(self._files[name]))
+            made = _Shared(name, self._opener(self._files[name]), self._files[name].file_size)
         with self._lock:
             found = self._opened.setdefault(name, made)
             found.users += 1
@@ -171,12 +189,11 @@ class _Handle:
 
     def __init__(self, files: OpenFiles, name: str) -> None:
         self._files = files
-        self._size = files.file(name).file_size
         self._shared: _Shared | None = files.acquire(name)
         self._offsets: dict[int, int] = {}
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        base = (0, self.tell(), self._size)[whence]
+        base = (0, self.tell(), 0 if self._shared is None else self._shared.size)[whence]
         self._offsets[threading.get_ident()] = base + offset
         return base + offset
 
@@ -188,10 +205,10 @@ class _Handle:
         if shared is None:
             raise ValueError("the file is closed")
         offset = self.tell()
-        left = max(self._size - offset, 0)
+        left = max(shared.size - offset, 0)
         wanted = left if length < 0 else min(length, left)
         with self._files.noting():
-            found = shared.file.read_at(offset, wanted) if wanted else b""
+            found = shared.read(offset, wanted) if wanted else b""
         self._offsets[threading.get_ident()] = offset + wanted
         return found
 
