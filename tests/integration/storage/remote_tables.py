@@ -5,11 +5,18 @@ from __future__ import annotations
 import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 
+import pyarrow as pa
+
 from connectors.hive.connector import HiveConnector
 from lakeport import Session
+from lakeport.duckdb.result import LocalResult
+from lakeport.duckdb.session import duckdb_engine
+from lakeport.engine import Engine
+from lakeport.sql.explain.request import ExplainRequest
 from tests.connectors.hudi.corpus import HUDI, expected
 from tests.hive_corpus import canonical_rows, expected_answer, register_cases, require_corpus, with_null_keys
 from tests.rows import assert_same_table
@@ -17,6 +24,7 @@ from tests.rows import assert_same_table
 __all__ = [
     "HIVE_CASES",
     "HUDI_CASES",
+    "check_duckdbs_reader",
     "check_hive",
     "check_hudi",
     "local_tables",
@@ -81,3 +89,23 @@ def check_hudi(session: Session, case: str) -> None:
     assert_same_table(rows.select(answer.column_names), answer)
     rows = session.sql(f"SELECT * FROM hudi.h.{case}").toArrow()
     assert_same_table(rows.select(answer.column_names), answer)
+
+
+def check_duckdbs_reader(session: Session, catalog: str) -> None:
+    """Compares what DuckDB reads itself through the connectors with Hive's and Hudi's answers."""
+    with closing(duckdb_engine(session.catalogs)) as engine:
+        name = f"{catalog}.s.ext_parquet_snappy"
+        answer = with_null_keys(expected_answer("ext_parquet_snappy").rows)
+        rows = engine.plan(f"SELECT * FROM {name}").arrow()
+        assert canonical_rows(rows) == answer
+        _check_native(engine, f"SELECT id, s FROM {name}", rows.select(["id", "s"]))
+        [case] = HUDI_CASES
+        answer = expected(case, "snapshot")
+        texts = [field.name for field in answer.schema if pa.types.is_string(field.type)]
+        _check_native(engine, f"SELECT {', '.join(texts)} FROM hudi.h.{case}", answer.select(texts))
+
+
+def _check_native(engine: Engine[LocalResult], query: str, rows: pa.Table) -> None:
+    [(plan,)] = engine.explain(ExplainRequest(query)).fetchall()
+    assert "reader: native (DuckDB)" in str(plan)
+    assert_same_table(engine.plan(query).arrow(), rows)

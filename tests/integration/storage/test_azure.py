@@ -17,6 +17,7 @@ from tests.integration.storage.azurite import ACCOUNT, KEY, Azurite, install_azu
 from tests.integration.storage.remote_tables import (
     HIVE_CASES,
     HUDI_CASES,
+    check_duckdbs_reader,
     check_hive,
     check_hudi,
     local_tables,
@@ -153,6 +154,10 @@ def test_a_hive_table(lake: Session, case: str) -> None:
 @pytest.mark.parametrize("case", HUDI_CASES)
 def test_a_hudi_table(lake: Session, case: str) -> None:
     check_hudi(lake, case)
+
+
+def test_files_that_duckdb_reads_itself(lake: Session) -> None:
+    check_duckdbs_reader(lake, "own")
 
 
 def test_a_catalog_without_rights(lake: Session) -> None:

@@ -25,6 +25,7 @@ from tests.integration.storage.minidfs import Hdfs, running_hdfs
 from tests.integration.storage.remote_tables import (
     HIVE_CASES,
     HUDI_CASES,
+    check_duckdbs_reader,
     check_hive,
     check_hudi,
     local_tables,
@@ -249,6 +250,10 @@ def test_spark_reads_native_files_itself_where_it_knows_all(lake: Lake) -> None:
 @pytest.mark.parametrize("case", HUDI_CASES)
 def test_a_hudi_table(lake: Lake, case: str) -> None:
     check_hudi(lake.session, case)
+
+
+def test_files_that_duckdb_reads_itself(lake: Lake) -> None:
+    check_duckdbs_reader(lake.session, "own")
 
 
 def test_a_user_without_rights(lake: Lake) -> None:
