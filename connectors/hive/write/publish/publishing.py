@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from contextlib import ExitStack, suppress
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, Partition, Table
-from connector_spi.errors import ConnectorError, UserError
+from connector_spi.errors import ConnectorError
 from connectors.hive.definitions.table_formats import table_location
 from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
@@ -19,12 +19,11 @@ from connectors.hive.write.publish.replaced_files import ReplacedFiles
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
 from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
-from connectors.hive.write.publish.storage_requests import for_each
 from connectors.hive.write.publish.stream_copies import copy_batch, finish_killed_copies
 from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.publish.stream_recovery import take_back_killed_moves
 from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
-from connectors.toolkit.storage.filesystem import FileSystem, is_hidden, join_path
+from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["REPLACED", "HiveInsert"]
 
@@ -125,7 +124,7 @@ class HiveInsert:
 
     def _publish(self, undo: ExitStack) -> None:
         table = self._targets.table()
-        known = self._targets.known(table, self._fragments)
+        known = self._targets.known_for(self._files, table, self._fragments, waits=self._replaced is None)
         by_partition: dict[PartitionKey, list[HiveFragment]] = {}
         for fragment in self._fragments:
             by_partition.setdefault(fragment.partition, []).append(fragment)
@@ -134,7 +133,6 @@ class HiveInsert:
         locations = [self._targets.location(table, there, values) for values in replaced]
         self._fill_buckets(table, there, by_partition, replaced)
         new = {values: fragments for values, fragments in by_partition.items() if values and values not in there}
-        self._check_free(table, new)
         before = ReplacedFiles.of(self._files, self._handle.name, locations, table_location(table))
         # Before the files: Hive answers count(*) from counts that are said to be exact.
         self._set_statistics(table, there, by_partition, undo, replaced)
@@ -232,17 +230,3 @@ class HiveInsert:
                     self._metastore.writes.set_partition_parameters(table.database, table.name, counts)
 
         return forget
-
-    def _check_free(self, table: Table, new: Iterable[PartitionKey]) -> None:
-        """Files that lie in the folder of a partition that is not there would become rows of it."""
-        names = {self._targets.location(table, {}, values): self._targets.name(values) for values in new}
-
-        def check(location: str) -> None:
-            info = self._files.info(location)
-            if info is not None and any(not is_hidden(one.name) for one in self._files.list(location)):
-                raise UserError(
-                    f"rows cannot be added to the new partition {names[location]} of {self._handle.name}: there are "
-                    f"files in {location}; add the partition with ALTER TABLE, or delete them"
-                )
-
-        for_each(self._files, list(names), check, str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -9,14 +10,19 @@ from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters, Partition, Table
 from catalog.metastore.partitions.names import make_partition_name
-from connector_spi.errors import MetastoreError, NotSupportedError, TableNotFoundError
+from connector_spi.errors import MetastoreError, NotSupportedError, TableNotFoundError, UserError
 from connectors.hive.definitions.columns import bucketed_alike
 from connectors.hive.definitions.table_formats import table_location
 from connectors.hive.partitions.definitions import write_in_batches
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
-from connectors.toolkit.storage.filesystem import join_path
+from connectors.hive.write.publish.storage_requests import for_each
+from connectors.toolkit.storage.filesystem import FileSystem, is_hidden, join_path
 
 __all__ = ["PartitionKey", "TargetPartitions"]
+
+MOST_WAITED_SECONDS = 5.0
+"""How long the folder of a new partition may have files before the partition is there."""
+_LOOK_SECONDS = 0.05
 
 PartitionKey = tuple[str, ...]
 """Texts of a partition's key values, in the order of the keys; empty where the table has none."""
@@ -70,6 +76,40 @@ class TargetPartitions:
                     "other buckets than the table, which ALTER TABLE has changed; write the partition anew in Hive"
                 )
         return {partition.values: partition for partition in found}
+
+    def known_for(
+        self, files: FileSystem, table: Table, fragments: Iterable[HiveFragment], *, waits: bool
+    ) -> Mapping[PartitionKey, Partition]:
+        """As ``known``, for files that are about to be moved to their partitions.
+
+        Another writer moves its files before it adds their partition. So where files lie in the folder of a partition
+        that is not there, it is asked for again for a while.
+
+        Args:
+            files: Storage.
+            table: The table's entry.
+            fragments: The files.
+            waits: Whether rows are added to what others have written.
+
+        Raises:
+            UserError: Files lie in such a folder: they would become rows of the partition.
+            NotSupportedError: As of ``known``.
+        """
+        fragments = tuple(fragments)
+        end = time.monotonic() + MOST_WAITED_SECONDS
+        while True:
+            known = self.known(table, fragments)
+            new = dict.fromkeys(one.partition for one in fragments if one.partition and one.partition not in known)
+            occupied = self._occupied(files, {self.location(table, {}, one): self.name(one) for one in new})
+            if not occupied:
+                return known
+            if not waits or time.monotonic() > end:
+                location, name = min(occupied.items())
+                raise UserError(
+                    f"rows cannot be added to the new partition {name} of {self._handle.name}: there are files in "
+                    f"{location}; add the partition with ALTER TABLE, or delete them"
+                )
+            time.sleep(_LOOK_SECONDS)
 
     def add(self, partitions: Sequence[Partition], on_conflict: Callable[[Sequence[Partition]], None]) -> None:
         """Adds partitions, in batches.
@@ -130,3 +170,16 @@ class TargetPartitions:
     def name(self, values: PartitionKey) -> str:
         """The name of a partition, such as ``ds=2024-01-01``."""
         return make_partition_name([key.name for key in self._handle.partition_keys], values)
+
+    @staticmethod
+    def _occupied(files: FileSystem, names: Mapping[str, str]) -> dict[str, str]:
+        """The folders in which there are files."""
+        found: dict[str, str] = {}
+
+        def look(location: str) -> None:
+            info = files.info(location)
+            if info is not None and any(not is_hidden(one.name) for one in files.list(location)):
+                found[location] = names[location]
+
+        for_each(files, list(names), look, str)
+        return found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
@@ -24,10 +26,12 @@ from connector_spi.names import SchemaTableName
 from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert, insert_rows
 from connectors.hive.connector import HiveConnector
+from connectors.hive.write.publish import target_partitions
 from connectors.hive.write.sink import page_sink
 from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.reading import make_connector, read_table
 from tests.connectors.hive.table_writer import add_partition, create_table, storage
+from tests.connectors.hive.write.watched_steps import watch_steps
 
 NAME = SchemaTableName("s", "t")
 _ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "ds": ["a", "b"]})
@@ -141,13 +145,58 @@ def test_a_folder_that_may_not_be_written_is_named(hive: HiveConnector, tmp_path
         folder.chmod(0o755)
 
 
-def test_files_that_lie_where_a_new_partition_would_be_are_no_rows_of_it(hive: HiveConnector, tmp_path: Path) -> None:
+def test_files_that_lie_where_a_new_partition_would_be_are_no_rows_of_it(
+    hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target_partitions, "MOST_WAITED_SECONDS", 0.2)
     table = create_table(hive.metastore, tmp_path, "s", "t", _ROWS, ["ds"])
     add_partition(hive.metastore, table, ["c"], _ROWS.select(["id"]), "parquet")
     hive.metastore.writes.drop_partitions("s", "t", ["ds=c"])
     with pytest.raises(UserError, match=r"there are files in .*ds=c; add the partition with ALTER TABLE"):
         insert_rows(hive, NAME, [_MORE])
     assert rows(hive) == _ROWS.to_pylist()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_two_writers_of_one_new_partition(
+    hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    """One writer stops at each of its steps, and goes on or fails; the other one writes meanwhile."""
+    create_table(hive.metastore, tmp_path, "s", "t", _ROWS, ["ds"])
+    first = threading.get_ident()
+    steps, stops_at, other = 0, -1, threading.Thread()
+    written: list[int] = []
+
+    def before(step: str) -> None:
+        nonlocal steps
+        if threading.get_ident() != first:
+            return
+        steps += 1
+        if steps == stops_at:
+            other.start()
+            # It ends now, or waits for the partition.
+            other.join(0.3)
+            if fails:
+                raise StorageError("stopped")
+
+    def insert(row: int, key: str) -> None:
+        insert_rows(hive, NAME, [pa.table({"id": pa.array([row], pa.int64()), "ds": [key]})])
+        written.append(row)
+
+    watch_steps(hive, monkeypatch, before)
+    while stops_at < 0 or steps >= stops_at:
+        stops_at, steps = max(stops_at, 0) + 1, 0
+        key, row = f"new-{stops_at}", 100 * stops_at
+        other = threading.Thread(target=insert, args=(row + 1, key))
+        with suppress(StorageError):
+            insert(row, key)
+        if other.ident is not None:
+            other.join()
+    assert stops_at > 4
+    found = rows(hive)
+    assert [row["id"] for row in found if row["ds"] not in ("a", "b")] == sorted(written, key=str)
+    assert sum(row % 100 for row in written) == stops_at - 1, "the other one was refused"
+    assert fails or len(written) == 2 * stops_at - 1
 
 
 def test_many_partitions_open_few_files(hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
