@@ -18,6 +18,8 @@ from tests.lakeport.spark.tables.warehouse import Warehouse
 @pytest.fixture(scope="module")
 def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     warehouse = Warehouse(spark, tmp_path_factory.mktemp("damaged"))
+    # Each test stands alone: tables of this schema are looked for before one is made.
+    warehouse.spark.sql("CREATE SCHEMA IF NOT EXISTS hive.s")
     yield warehouse
     warehouse.registry.shutdown()
 
