@@ -36,13 +36,15 @@ _QUERIES = {
     "one column": "SELECT sum(c1) AS n FROM {table}",
     "a hundredth by id": "SELECT count(*), sum(c2) AS n FROM {table} WHERE id BETWEEN {low} AND {high}",
     "all columns": "SELECT {all} FROM {table}",
+    "one column of many files": "SELECT sum(c1) AS n FROM {many}",
 }
 
 
 def measure(size: Size, folder: Path) -> list[Figure]:
     """Seconds, CPU, requests and bytes of each way."""
     rows = size.of(200_000, 2_000)
-    _write(folder / "lake" / "t", rows)
+    _write(folder / "lake" / "t", _FILES, rows)
+    _write(folder / "lake" / "many", size.of(200, 5), 1000)
     with s3_server(checks=False) as server, _proxy(server.endpoint.removeprefix("http://")) as endpoint:
         server.upload(folder / "lake", "one/lake")
         given = {**server.properties("admin"), "s3.endpoint": endpoint, "connector.name": "hive",
@@ -51,7 +53,8 @@ def measure(size: Size, folder: Path) -> list[Figure]:
         lines = "".join(f"{key}={text}\n" for key, text in given.items())
         (folder / "catalogs" / "hive.properties").write_text(lines)
         with _session(folder) as session, _session(folder) as other:
-            session.sql("CALL hive.system.register_table('s', 't', 's3://one/lake/t')")
+            for name in ("t", "many"):
+                session.sql(f"CALL hive.system.register_table('s', '{name}', 's3://one/lake/{name}')")
             other.sql("SET spark.lakeport.hive.native_reader = false")
             return _figures(_Ways(session, other, endpoint), rows, size.of(3, 1))
 
@@ -80,7 +83,7 @@ class _Ways:
 
     def of(self, query: str, words: Mapping[str, object]) -> dict[str, Callable[[], _Run]]:
         """By their names."""
-        text = query.format(table="hive.s.t", **words)
+        text = query.format(table="hive.s.t", many="hive.s.many", **words)
         return {
             "DuckDB's reader": lambda: self._run(lambda: self.session.sql(text).arrow()),
             "as Arrow": lambda: self._run(lambda: self.other.sql(text).arrow()),
@@ -123,10 +126,10 @@ def _counts(endpoint: str) -> dict[str, int]:
     return found
 
 
-def _write(folder: Path, rows: int) -> None:
+def _write(folder: Path, files: int, rows: int) -> None:
     folder.mkdir(parents=True)
     random = np.random.default_rng(1)
-    for at in range(_FILES):
+    for at in range(files):
         columns = {"id": pa.array(range(at * rows, (at + 1) * rows), pa.int64())}
         columns |= {f"c{number}": pa.array(random.integers(0, 1 << 30, rows)) for number in range(7)}
         columns["c7"] = pa.array([f"name {number % 977}" for number in range(rows)])

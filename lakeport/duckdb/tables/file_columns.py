@@ -17,6 +17,7 @@ __all__ = ["FileColumns", "Footers", "KnownFile"]
 _MOST_KEPT = 50_000
 _CHUNK = 256
 _THREADS = min(8, 2 * (os.cpu_count() or 1))
+_FAR_THREADS = 16
 # Spark 2, and later ones if asked, wrote dates before 1582 in a calendar that DuckDB does not know.
 _READ = """
     WITH old AS (
@@ -90,10 +91,13 @@ class Footers:
 def _read_all(
     connection: duckdb.DuckDBPyConnection, files: Sequence[KnownFile]
 ) -> Iterable[tuple[KnownFile, FileColumns]]:
-    chunks = [files[at : at + _CHUNK] for at in range(0, len(files), _CHUNK)]
+    # DuckDB reads the footers of a list one after the other: on far storage these are two requests each.
+    is_far = any("://" in file.path for file in files)
+    size, most = (max(1, len(files) // _FAR_THREADS), _FAR_THREADS) if is_far else (_CHUNK, _THREADS)
+    chunks = [files[at : at + size] for at in range(0, len(files), size)]
     if len(chunks) == 1:
         return _read(connection, files)
-    with ThreadPoolExecutor(min(_THREADS, len(chunks))) as threads:
+    with ThreadPoolExecutor(min(most, len(chunks))) as threads:
         return [one for found in threads.map(lambda chunk: _read(connection, chunk), chunks) for one in found]
 
 
