@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,8 @@ S = TypeVar("S")
 
 _WAITING_BYTES_OF_A_THREAD = 16 << 20
 """What threads have read ahead may be this much for each of them, and one batch of the split that is due."""
+_LEAST_WAITING_SECONDS = 0.005
+_MOSTLY_WAITING = 4
 
 
 class Batches(Protocol):
@@ -52,6 +55,8 @@ class ParallelRead(Iterator[pa.RecordBatch], Generic[S]):
         splits: What to read.
         open_split: Opens a split; called by several threads at once.
         threads: How many read at a time, at least 1.
+        most_threads: How many there may be where they wait for storage most of the time; ``None`` for no more. Each
+            split that was waited for brings one.
         ordered: Whether the rows come in the order of the splits.
         waiting_bytes: Threads that read ahead wait while the batches that no one has taken are this much.
     """
@@ -62,19 +67,21 @@ class ParallelRead(Iterator[pa.RecordBatch], Generic[S]):
         open_split: Callable[[S], Batches],
         threads: int,
         *,
+        most_threads: int | None = None,
         ordered: bool = True,
         waiting_bytes: int | None = None,
     ) -> None:
         limit = threads * _WAITING_BYTES_OF_A_THREAD if waiting_bytes is None else waiting_bytes
         # The threads have the state only: when no one has this object any more, it is closed and they end.
-        self._state = _State(splits, open_split, ordered, limit)
+        self._state = _State(splits, open_split, ordered, limit, max(threads, most_threads or 0))
         self._count = min(threads, len(splits))
-        self._threads: list[threading.Thread] = []
 
     def __next__(self) -> pa.RecordBatch:
         try:
-            if not self._threads and self._count:
-                self._start()
+            if not self._state.threads and self._count:
+                _open.add(self)
+                for _ in range(self._count):
+                    self._state.start_thread()
             return self._state.take()
         except BaseException:
             self.close()
@@ -84,32 +91,29 @@ class ParallelRead(Iterator[pa.RecordBatch], Generic[S]):
         """Ends all threads, and waits until they have closed what they had open."""
         self._state.stop()
         # The garbage collector may call this in any thread, which cannot wait for itself.
-        if threading.current_thread() not in self._threads:
-            for thread in self._threads:
+        if threading.current_thread() not in self._state.threads:
+            for thread in self._state.threads:
                 thread.join()
         _open.discard(self)
 
     def __del__(self) -> None:
         self._state.stop()
 
-    def _start(self) -> None:
-        _open.add(self)
-        for number in range(self._count):
-            # What counts in this thread counts in those, too.
-            thread = threading.Thread(
-                target=copy_context().run, args=(_work, self._state), name=f"lakeport-read-{number}", daemon=True
-            )
-            thread.start()
-            self._threads.append(thread)
-
 
 class _State(Generic[S]):
     """What the threads and the reader share; guarded by ``changed``."""
 
     def __init__(
-        self, splits: Sequence[S], open_split: Callable[[S], Batches], ordered: bool, waiting_bytes: int
+        self,
+        splits: Sequence[S],
+        open_split: Callable[[S], Batches],
+        ordered: bool,
+        waiting_bytes: int,
+        most_threads: int,
     ) -> None:
         self.open_split = open_split
+        self.threads: list[threading.Thread] = []
+        self._most_threads = most_threads
         self._splits = splits
         self._ordered = ordered
         self._waiting_bytes = waiting_bytes
@@ -130,6 +134,22 @@ class _State(Generic[S]):
                 return None
             self._begun += 1
             return self._begun - 1, self._splits[self._begun - 1]
+
+    def grow(self) -> None:
+        """Has one more thread read, if there may be one and it has something to do."""
+        with self._changed:
+            if len(self.threads) < self._most_threads and self._begun < len(self._splits) and not self.stopped:
+                self.start_thread()
+
+    def start_thread(self) -> None:
+        """Has one more thread read."""
+        with self._changed:
+            number = len(self.threads)
+            # What counts in this thread counts in that one, too.
+            run = copy_context().run
+            thread = threading.Thread(target=run, args=(_work, self), name=f"lakeport-read-{number}", daemon=True)
+            thread.start()
+            self.threads.append(thread)
 
     def put(self, split: int, batch: pa.RecordBatch) -> bool:
         """Hands over a batch, as soon as there is room; whether to read on."""
@@ -198,18 +218,48 @@ class _State(Generic[S]):
         return self._due == len(self._splits) if self._ordered else len(self._ended) == len(self._splits)
 
 
+class _Spent:
+    """Where the time of a thread goes that reads a split."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+        self._cpu = 0.0
+
+    def __enter__(self) -> None:
+        self._seconds -= time.monotonic()
+        self._cpu -= time.thread_time()
+
+    def __exit__(self, *_: object) -> None:
+        self._seconds += time.monotonic()
+        self._cpu += time.thread_time()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether most of it was waiting: for storage, since two threads in Python wait for each other half of it."""
+        return self._seconds > max(_LEAST_WAITING_SECONDS, _MOSTLY_WAITING * self._cpu)
+
+
 def _work(state: _State[S]) -> None:
     while (begun := state.begin()) is not None:
         number, split = begun
         failed: BaseException | None = None
+        spent = _Spent()
         try:
-            with closing(state.open_split(split)) as batches:
-                for batch in batches:
-                    if batch.num_rows and not state.put(number, batch):
+            with spent:
+                batches = state.open_split(split)
+            with closing(batches):
+                rows = iter(batches)
+                while True:
+                    with spent:
+                        batch = next(rows, None)
+                    if batch is None or (batch.num_rows and not state.put(number, batch)):
                         break
         except BaseException as error:
             failed = error
         state.end(number, failed)
+        if failed is None and spent.is_waiting:
+            with suppress(RuntimeError):  # the system has no more threads: those that are there go on
+                state.grow()
 
 
 def _close_all() -> None:

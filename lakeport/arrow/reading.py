@@ -33,6 +33,10 @@ from lakeport.transactions.statement import CatalogAccess, Statement
 
 __all__ = ["open_scan"]
 
+_SMALL_BYTES = 4 << 20
+_MOST_THREADS = 16
+"""Where small splits are waited for: a request to an object store takes tens of milliseconds, and hardly any CPU."""
+
 
 def open_scan(statement: Statement, request: ScanRequest) -> ArrowScan:
     """Plans a read.
@@ -99,14 +103,13 @@ def _table(
     if request.limit is not None and not needed.columns and not filters:
         plan = plan.with_limit(request.limit)
     schema = pa.schema([(column, handles[column].type) for column in wanted])
-    threads = default_threads() if request.threads is None else request.threads
     observer = access.statement.observer
     if observer is None:
-        batches = _splits(plan, lambda: plan_splits(plan), threads, ordered=request.ordered)
+        batches = _splits(plan, lambda: plan_splits(plan), request)
         return ArrowScan(schema, _shape(batches, schema, filters, request.limit))
-    observed = ObservedRead(name, plan, len(visible), threads)
+    observed = ObservedRead(name, plan, len(visible), request.threads or default_threads())
     observer.scan_built(observed)
-    batches = _splits(plan, observed.planned, threads, ordered=request.ordered)
+    batches = _splits(plan, observed.planned, request)
     return ArrowScan(schema, _observed(observed, _shape(batches, schema, filters, request.limit), observer))
 
 
@@ -148,9 +151,7 @@ def _observed(
     yield from read.counted(batches)
 
 
-def _splits(
-    plan: ScanPlan, planned: Callable[[], PlannedSplits], threads: int, *, ordered: bool
-) -> Iterator[pa.RecordBatch]:
+def _splits(plan: ScanPlan, planned: Callable[[], PlannedSplits], request: ScanRequest) -> Iterator[pa.RecordBatch]:
     """The batches of all splits."""
     access = plan.access
     provider = access.connector.page_source_provider
@@ -159,8 +160,13 @@ def _splits(
     def open_split(split: Split) -> PageSource:
         return access.origin.open_split(provider, access.session, split, plan.table, plan.columns)
 
+    threads = request.threads or default_threads()
     if min(threads, len(splits)) > 1:
-        with closing(ParallelRead(splits, open_split, threads, ordered=ordered)) as batches:
+        # Of large splits each thread may hold a row group.
+        may_grow = request.threads is None and max(split.size_bytes for split in splits) <= _SMALL_BYTES
+        most = _MOST_THREADS if may_grow else None
+        read = ParallelRead(splits, open_split, threads, most_threads=most, ordered=request.ordered)
+        with closing(read) as batches:
             yield from batches
         return
     for split in splits:

@@ -38,8 +38,8 @@ class ReadSettings(TypedDict, total=False):
     Attributes:
         version: An older state: what ``VERSION AS OF`` takes, or an aware ``datetime``; ``None`` is the newest.
         options: What ``spark.read.option(...)`` takes for such a table.
-        threads: How many splits are read at a time; ``None`` is one for each core that the process may use. They read
-            ahead, at most 16 MiB each.
+        threads: How many splits are read at a time; ``None`` is one for each core that the process may use, and up to
+            16 where small files are waited for. They read ahead, at most 16 MiB for each core.
         ordered: Whether rows come in the order of the splits, which is the same each time, as they do by default; else
             as they are read.
     """

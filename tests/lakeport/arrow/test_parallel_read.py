@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
@@ -155,3 +156,51 @@ def test_threads_that_cannot_be_started_leave_none_behind(monkeypatch: pytest.Mo
     with pytest.raises(InternalError, match="the read was closed"):
         next(read)
     read.close()
+
+
+class _Slow(PageSource):
+    """One batch, which storage takes a while to give."""
+
+    schema = SCHEMA
+
+    def __init__(self, number: int, shelf: Shelf) -> None:
+        self._numbers = Numbers([number], shelf)
+
+    def __next__(self) -> pa.RecordBatch:
+        time.sleep(0.01)
+        return next(self._numbers)
+
+    def close(self) -> None:
+        self._numbers.close()
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("most", [None, 6])
+def test_more_threads_wait_for_storage(ordered: bool, most: int | None) -> None:
+    shelf = Shelf()
+
+    def opened(number: int) -> PageSource:
+        shelf([])
+        return _Slow(number, shelf)
+
+    read = ParallelRead(range(60), opened, 2, most_threads=most, ordered=ordered)
+    found = [number for batch in read for number in batch["n"].to_pylist()]
+    assert (found if ordered else sorted(found)) == list(range(60))
+    read.close()
+    assert shelf.open == 0
+    assert shelf.most_open == 2 if most is None else 2 < shelf.most_open <= 6
+
+
+def test_a_read_that_is_closed_while_it_grows() -> None:
+    shelf = Shelf()
+
+    def opened(number: int) -> PageSource:
+        shelf([])
+        return _Slow(number, shelf)
+
+    for taken in range(0, 30, 3):
+        read = ParallelRead(range(60), opened, 2, most_threads=16)
+        for _ in range(taken):
+            next(read)
+        read.close()
+        assert shelf.open == 0
