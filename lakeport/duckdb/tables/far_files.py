@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
@@ -51,8 +52,13 @@ class FarFiles:
         if find_spec("fsspec") is None:
             return None
 
-        def of_query(opener: Opener) -> OpenFiles:
-            return self._file_system().of_query(opener, query.noted)
+        def of_query(opener: Opener, errors: Callable[[], AbstractContextManager[None]]) -> OpenFiles:
+            @contextmanager
+            def noting() -> Iterator[None]:
+                with query.noted(), errors():
+                    yield
+
+            return self._file_system().of_query(opener, noting)
 
         return of_query
 

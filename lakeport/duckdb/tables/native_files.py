@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["NativeFiles", "Opening", "native_files", "planned_scan"]
 
-Opening: TypeAlias = "Callable[[Opener], OpenFiles]"
-"""Has DuckDB open files by what opens them on a connector's storage."""
+Opening: TypeAlias = "Callable[[Opener, Callable[[], AbstractContextManager[None]]], OpenFiles]"
+"""Has DuckDB open files by what opens them on a connector's storage, and what words the connector's defects."""
 
 _OPENED = frozenset({"parquet"})
 # All footers are read before the first row, each by a request or two.
@@ -97,7 +98,8 @@ def native_files(
     if far:
         if opener is None or opening is None:
             return None
-        opened = opening(partial(opener.open_file, access.session, plan.table))
+        errors = partial(access.origin.errors, f"read the files of table {table_words(plan.table)}")
+        opened = opening(partial(opener.open_file, access.session, plan.table), errors)
         paths |= {file.path: opened.path(file) for file in far}
     return NativeFiles(files, plan, splits, paths, opened)
 

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import lakeport
-from connector_spi.errors import ConnectorError, FileMissingError, StorageError
+from connector_spi.errors import ConnectorError, FileMissingError, InternalError, StorageError
+from connectors.toolkit.storage.opened_file import StorageFile
 from lakeport.duckdb.session import LocalSession
 from tests.connectors.hudi.merge.writer import Delete, SliceWriter, Upsert
 from tests.rows import assert_same_table
@@ -156,6 +157,19 @@ def test_a_file_that_is_gone_or_replaced(lake: Lake, monkeypatch: pytest.MonkeyP
     with lake.bucket().open_output_stream(gone) as sink:
         sink.write(content[:-9])
     with pytest.raises(StorageError, match=r"part-2\[1\]\.parquet has [\d,]+ bytes, and had [\d,]+ when it was listed"):
+        planned.arrow()
+
+
+def test_a_defect_of_a_connector_is_worded(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    _write(lake.folder / "defect")
+    name = lake.table("defect")
+    planned = lake.session.sql(f"SELECT sum(id) FROM {name}")
+
+    def fail(file: StorageFile, offset: int, length: int) -> bytes:
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(StorageFile, "read_at", fail)
+    with pytest.raises(InternalError, match=r"failed to read the files of table s\.defect.*division by zero"):
         planned.arrow()
 
 
