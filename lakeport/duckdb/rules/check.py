@@ -15,7 +15,7 @@ from lakeport.duckdb.functions import FUNCTION_NAMES, call_checked, call_rewritt
 from lakeport.duckdb.functions.spelling import SPELLINGS
 from lakeport.duckdb.kinds import Kind, kind_of_type, of_type, shared_type, wider_whole
 from lakeport.duckdb.refusal import refused
-from lakeport.duckdb.rules.aggregates import AGGREGATES
+from lakeport.duckdb.rules.aggregates import CHOSEN, GROUPS, LISTS, SUMS
 from lakeport.duckdb.rules.chars import plain_text
 from lakeport.duckdb.rules.choices import CHOICES
 from lakeport.duckdb.rules.comparisons import COMPARISONS, wider_decimal
@@ -46,7 +46,10 @@ _RULES: Rules = {
     **CHOICES,
     **TEXTS,
     **TIMES,
-    **AGGREGATES,
+    **CHOSEN,
+    **GROUPS,
+    **LISTS,
+    **SUMS,
     **WINDOWS,
     **NESTED,
     **EXPLODING,
