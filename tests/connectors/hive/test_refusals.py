@@ -14,6 +14,7 @@ from connector_spi.metadata import SupportsTableRedirection
 from connector_spi.names import SchemaTableName
 from connector_spi.predicate import TupleDomain
 from connectors.hive.connector import HiveConnector
+from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.reading import make_connector, make_session, open_metadata, read_table, scan_table
 from tests.connectors.hive.table_writer import create_table, storage, write_file
 
@@ -129,6 +130,29 @@ def test_hudi_tables_are_redirected_and_never_read_as_files(hive: HiveConnector,
         assert dict(found.properties)["hive.metastore.embedded.path"] == str(tmp_path / "metastore.db")
         assert metadata.redirect_table(session, SchemaTableName("s", "plain")) is None
         assert metadata.redirect_table(session, SchemaTableName("s", "none")) is None
+
+
+def test_storage_is_asked_once_whether_a_table_is_hudis(
+    hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On an object store that is two requests, in each plan. Who was not asked about redirection asks itself."""
+    create_table(hive.metastore, tmp_path / "plain", "s", "plain", _DATA)
+    name, session = SchemaTableName("s", "plain"), make_session(hive)
+    asked: list[str] = []
+    exists = FileSystem.exists
+
+    def noted(files: FileSystem, uri: str) -> bool:
+        asked.append(uri)
+        return exists(files, uri)
+
+    monkeypatch.setattr(FileSystem, "exists", noted)
+    with open_metadata(hive, session) as metadata:
+        assert isinstance(metadata, SupportsTableRedirection)
+        assert metadata.redirect_table(session, name) is None
+        assert metadata.get_table_handle(session, name) is not None
+    with open_metadata(hive, session) as metadata:
+        assert metadata.get_table_handle(session, name) is not None
+    assert [uri.rpartition("/")[2] for uri in asked] == [".hoodie", "_delta_log"] * 2
 
 
 def test_a_type_that_is_not_supported_names_its_column(hive: HiveConnector, tmp_path: Path) -> None:
