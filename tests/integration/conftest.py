@@ -116,12 +116,13 @@ def metastore_jars(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# A transaction without a heartbeat is aborted soon: settings of 3.1 and of 4.0.
+# A transaction without a heartbeat is aborted soon: settings of 3.1 and of 4.0. What does it also removes old rows of
+# the table that commits write to, and can deadlock with them: not too often (its own interval is 45 s).
 TIMEOUT_SECONDS = 15
 TRANSACTIONAL = {
     "metastore.txn.timeout": f"{TIMEOUT_SECONDS}s",
-    "metastore.timedout.txn.reaper.interval": "1s",
-    "metastore.acid.housekeeper.interval": "1s",
+    "metastore.timedout.txn.reaper.interval": "5s",
+    "metastore.acid.housekeeper.interval": "5s",
     # Else 4.0 makes external tables of what clients without its words for it create.
     "metastore.metadata.transformer.class": " ",
 }

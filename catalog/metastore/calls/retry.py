@@ -73,8 +73,9 @@ def call_class(method: str) -> CallClass:
 class RetryPolicy:
     """How often and after what wait a call is repeated.
 
-    Only a lost or refused connection is worth another try: one that was answered with an error would be again, and
-    one that timed out is tried at the other addresses at most.
+    A lost or refused connection is worth another try, and so is an answer that the metastore's own database failed. A
+    call that was answered with another error would be again; one that timed out is tried at the other addresses at
+    most.
 
     Attributes:
         max_retries: Most repetitions of one call; 0 never repeats.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ __all__ = [
     "ANSWERS",
     "BROKEN",
     "Timeouts",
+    "is_database_failure",
     "is_timeout",
     "is_unknown_call",
     "mapped_answers",
@@ -51,6 +53,9 @@ ANSWERS = (
 BROKEN = (OSError, EOFError, TException, struct.error, ArithmeticError, ValueError, TypeError, LookupError,
           AttributeError, MemoryError, RecursionError)  # fmt: skip
 """Errors of a connection that is of no more use: it broke, or what came through it is no answer of a metastore."""
+
+
+_DATABASE = re.compile(r"JDO\w*Exception|deadlock|savepoint", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,14 @@ def mapped_answers(what: str, missing: Callable[[str], ConnectorError]) -> Itera
     except ANSWERS as error:
         code = _CODES.get(type(error), error_codes.REFUSED_REQUEST)
         raise MetastoreError(f"{what} says: {error.message}", code) from error
+
+
+def is_database_failure(error: MetastoreError) -> bool:
+    """Whether the metastore says that its own database failed, which may end a call for the sake of another.
+
+    Hive's client makes such calls again, too (``RetryingMetaStoreClient``), by the first of these words.
+    """
+    return _DATABASE.search(error.message) is not None
 
 
 def is_unknown_call(error: TException) -> bool:

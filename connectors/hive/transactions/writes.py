@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import suppress
 
 from catalog.metastore import error_codes as metastore_codes
@@ -11,8 +12,8 @@ from catalog.metastore.transactions import LockComponent, LockOperation, LockTyp
 from connector_spi.errors import ConnectorError, InternalError, MetastoreError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
-from connectors.hive.acid.valid_ids import MAX_ID, ValidIds
-from connectors.hive.transactions.conflicts import write_conflict
+from connectors.hive.acid.valid_ids import ValidIds
+from connectors.hive.transactions.conflicts import check_unchanged, write_conflict
 from connectors.hive.transactions.heartbeats import Heartbeat, Heartbeats
 from connectors.hive.transactions.locks import TableKey, TableLocks
 
@@ -20,6 +21,9 @@ __all__ = ["WriteTransaction"]
 
 _CONFLICT = "write conflict"
 """In the message of the metastore's answer to the commit that came second (``TxnHandler.commitTxn``)."""
+
+_COMMIT_WAITS = (0.0, 0.1, 0.5)
+"""Seconds before each try to commit: one that fails in the metastore's database may have lost a deadlock there."""
 
 
 class WriteTransaction:
@@ -91,7 +95,7 @@ class WriteTransaction:
         key = (name.schema.lower(), name.table.lower())
         component = LockComponent(*key, type=LockType.SHARED_WRITE, operation=operation, dynamic_partitions=partitioned)
         write_id = self._allocate(key, component)
-        _check_unchanged(name, snapshot, self._now(key))
+        check_unchanged(name, snapshot, self._now(key))
         return write_id
 
     def begin_overwrite(self, name: SchemaTableName, seen: ValidIds, *, partitioned: bool) -> int:
@@ -120,7 +124,7 @@ class WriteTransaction:
         before = self._now(key).up_to(write_id - 1)
         if before.open:
             raise write_conflict(name, f"is at it, with write id {before.open[0]}")
-        _check_unchanged(name, seen, before)
+        check_unchanged(name, seen, before)
         return write_id
 
     def add_partitions(self, name: SchemaTableName, partitions: list[str]) -> None:
@@ -153,13 +157,10 @@ class WriteTransaction:
         heartbeat = self._end()
         if heartbeat is None:
             return
-        try:
-            self._client.commit(heartbeat.transaction)
-        except MetastoreError as error:
-            if error.code == metastore_codes.TRANSACTION_ENDED:
-                raise self._lost(heartbeat, error) from error
-            if not self._is_committed(heartbeat, error):
-                raise
+        for tries, wait in enumerate(_COMMIT_WAITS, start=1):
+            time.sleep(wait)
+            if self._commits(heartbeat, is_last=tries == len(_COMMIT_WAITS)):
+                return
 
     def abort(self) -> None:
         """Gives up what was written; where the metastore cannot be told, its timeout does it."""
@@ -227,8 +228,31 @@ class WriteTransaction:
             self._heartbeats.remove(heartbeat)
         return heartbeat
 
-    def _is_committed(self, heartbeat: Heartbeat, error: MetastoreError) -> bool:
-        """Asks again, after the answer to the commit was lost; one that is still open is aborted.
+    def _commits(self, heartbeat: Heartbeat, *, is_last: bool) -> bool:
+        """Tries to commit; false where the metastore failed at it and still has the transaction open."""
+        try:
+            self._client.commit(heartbeat.transaction)
+        except MetastoreError as error:
+            if error.code == metastore_codes.TRANSACTION_ENDED:
+                raise self._lost(heartbeat, error) from error
+            # A request whose answer was lost may still be under way; one that was answered is not.
+            abort = is_last or error.code != metastore_codes.REFUSED_REQUEST
+            committed = self._is_committed(heartbeat, error, abort=abort)
+            if committed is False:
+                raise
+            return committed is not None
+        return True
+
+    def _is_committed(self, heartbeat: Heartbeat, error: MetastoreError, *, abort: bool) -> bool | None:
+        """Asks again, after a commit that failed or whose answer was lost.
+
+        Args:
+            heartbeat: Of the transaction.
+            error: What was said.
+            abort: Abort it if it is still open.
+
+        Returns:
+            ``None`` where it is open.
 
         Raises:
             MetastoreError: It cannot be asked.
@@ -236,6 +260,8 @@ class WriteTransaction:
         try:
             valid = self._client.get_valid_transactions()
             if heartbeat.transaction in valid.open:
+                if not abort:
+                    return None
                 self._client.abort(heartbeat.transaction)
         except ConnectorError:
             raise MetastoreError(
@@ -257,12 +283,3 @@ class WriteTransaction:
             f"({why.message}); run the statement again",
             error_codes.HIVE_TRANSACTION_LOST,
         )
-
-
-def _check_unchanged(name: SchemaTableName, seen: ValidIds, now: ValidIds) -> None:
-    """Refuses a statement that rows came to after it had begun to read."""
-    # No write id was ever given out before.
-    last = 0 if seen.high_watermark >= MAX_ID else seen.high_watermark
-    came = [one for one in (*seen.open, *range(last + 1, now.high_watermark + 1)) if now.is_valid(one)]
-    if came:
-        raise write_conflict(name, f"has written to it meanwhile, with write id {came[0]}")

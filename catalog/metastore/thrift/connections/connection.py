@@ -153,6 +153,9 @@ class ThriftConnections:
                     wait = self._after(broken, name, connection, retry)
                     self._pause(wait, retry)
                     break
+                except MetastoreError as error:
+                    self._pause(retry.refused(call_class(name), error), retry)
+                    break
             else:
                 self._pool.give_back(connection)
                 raise retry.unknown_call(connection.endpoint, [name for name, _ in calls])

@@ -7,7 +7,7 @@ import time
 from catalog.metastore import error_codes
 from catalog.metastore.calls.retry import CallClass, RetryPolicy
 from catalog.metastore.thrift.connections.endpoints import ThriftEndpoint
-from catalog.metastore.thrift.errors import Timeouts, is_timeout, reason
+from catalog.metastore.thrift.errors import Timeouts, is_database_failure, is_timeout, reason
 from connector_spi.errors import ErrorCode, MetastoreError
 
 __all__ = ["RetryState"]
@@ -97,6 +97,20 @@ class RetryState:
             return 0.0
         return self._again(True)
 
+    def refused(self, call: CallClass, error: MetastoreError) -> float:
+        """After an answer that is an error: the seconds to wait before the next try.
+
+        Args:
+            call: Whether it may be repeated.
+            error: What was said.
+
+        Raises:
+            MetastoreError: There is none: the error itself.
+        """
+        if not call.repeats or not is_database_failure(error):
+            raise error
+        return self._wait(error)
+
     def all_in_use(self, connections: int) -> MetastoreError:
         """The error for a pool that stayed busy."""
         return MetastoreError(
@@ -131,8 +145,13 @@ class RetryState:
         return code
 
     def _again(self, helps: bool) -> float:
-        if not helps or self._repetitions >= self._policy.max_retries or self.remaining() <= 0:
+        if not helps:
             raise self._error()
+        return self._wait()
+
+    def _wait(self, error: MetastoreError | None = None) -> float:
+        if self._repetitions >= self._policy.max_retries or self.remaining() <= 0:
+            raise error or self._error()
         wait = self._policy.wait_before(self._repetitions)
         self._repetitions += 1
         return wait

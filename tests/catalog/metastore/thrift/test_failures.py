@@ -154,6 +154,22 @@ def test_when_one_dies_a_read_goes_on_at_the_next() -> None:
         assert metastore.reads.get_databases() == ["second"]
 
 
+@pytest.mark.parametrize(
+    ("said", "tries"),
+    [("Exception rolling back to savepoint s1", 3), ("javax.jdo.JDODataStoreException: x", 3), ("no such setting", 1)],
+)
+def test_a_read_that_the_metastores_database_ended_is_repeated(said: str, tries: int) -> None:
+    class Deadlocked(SmallMetastore):
+        def get_all_databases(self) -> list[str]:
+            super().get_all_databases()
+            raise ttypes.MetaException(said)
+
+    failing = Deadlocked()
+    with serving(speak_thrift(failing)) as uri:
+        _fails(_connect(uri, retries=2, read_timeout=5), error_codes.REFUSED_REQUEST, said)
+    assert failing.calls == ["get_all_databases"] * tries
+
+
 def test_a_connection_that_died_while_idle_is_not_used() -> None:
     connections: list[socket.socket] = []
     answer = speak_thrift(SmallMetastore())

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import orc
 
+from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.client import TransactionClient
 from catalog.metastore.model import Partition
 from catalog.metastore.transactions import LockComponent, LockType
@@ -295,6 +296,36 @@ def test_a_lost_answer_to_the_commit_is_asked_for(
         with pytest.raises(MetastoreError, match="look whether its rows are there") as raised:
             writes.commit()
     assert raised.value.code == error_codes.HIVE_COMMIT_UNKNOWN
+
+
+@pytest.mark.parametrize("failures", [1, 2, 3])
+def test_a_commit_that_fails_within_the_metastore_is_tried_again(
+    hive: HiveConnector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    """Its database ends one of two calls that deadlock, and leaves the transaction open."""
+    new_table(hive, tmp_path, False, _FULL)
+    transactions = hive.metastore.transactions
+    commit, tried = transactions.commit, 0
+
+    def fail(transaction: int) -> None:
+        nonlocal tried
+        tried += 1
+        if tried <= failures:
+            raise MetastoreError("Internal error processing commit_txn", metastore_codes.REFUSED_REQUEST)
+        commit(transaction)
+
+    monkeypatch.setattr(transactions, "commit", fail)
+    with ReferenceQuery(hive) as query:
+        insert = ReferenceInsert(query, NAME)
+        insert.finish([insert.write(_ROWS)])
+        writes = hive_transaction(query.transaction).writes
+        if failures < 3:
+            writes.commit()
+        else:
+            with pytest.raises(MetastoreError, match="Internal error"):
+                writes.commit()
+    assert rows(hive) == (_ROWS.to_pylist() if failures < 3 else [])
+    assert _open(transactions) == ()
 
 
 def test_a_transaction_that_the_metastore_has_ended_adds_nothing(hive: HiveConnector, tmp_path: Path) -> None:
