@@ -154,7 +154,11 @@ class ThriftConnections:
                     self._pause(wait, retry)
                     break
                 except MetastoreError as error:
-                    self._pause(retry.refused(call_class(name), error), retry)
+                    again = retry.refused(call_class(name), error)
+                    # Raised anew it would be in a cycle with its frames, and hold their connection until it is found.
+                    if again is None:
+                        raise
+                    self._pause(again, retry)
                     break
             else:
                 self._pool.give_back(connection)

@@ -97,19 +97,14 @@ class RetryState:
             return 0.0
         return self._again(True)
 
-    def refused(self, call: CallClass, error: MetastoreError) -> float:
-        """After an answer that is an error: the seconds to wait before the next try.
+    def refused(self, call: CallClass, error: MetastoreError) -> float | None:
+        """After an answer that is an error: the seconds to wait before the next try; ``None``: there is none.
 
         Args:
             call: Whether it may be repeated.
             error: What was said.
-
-        Raises:
-            MetastoreError: There is none: the error itself.
         """
-        if not call.repeats or not is_database_failure(error):
-            raise error
-        return self._wait(error)
+        return self._wait() if call.repeats and is_database_failure(error) else None
 
     def all_in_use(self, connections: int) -> MetastoreError:
         """The error for a pool that stayed busy."""
@@ -145,13 +140,14 @@ class RetryState:
         return code
 
     def _again(self, helps: bool) -> float:
-        if not helps:
+        wait = self._wait() if helps else None
+        if wait is None:
             raise self._error()
-        return self._wait()
+        return wait
 
-    def _wait(self, error: MetastoreError | None = None) -> float:
+    def _wait(self) -> float | None:
         if self._repetitions >= self._policy.max_retries or self.remaining() <= 0:
-            raise error or self._error()
+            return None
         wait = self._policy.wait_before(self._repetitions)
         self._repetitions += 1
         return wait
