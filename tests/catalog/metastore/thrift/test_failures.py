@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -154,20 +156,42 @@ def test_when_one_dies_a_read_goes_on_at_the_next() -> None:
         assert metastore.reads.get_databases() == ["second"]
 
 
+class _Refusing(SmallMetastore):
+    """Answers each question for its databases with an error."""
+
+    def __init__(self, says: str) -> None:
+        super().__init__()
+        self._says = says
+
+    def get_all_databases(self) -> list[str]:
+        super().get_all_databases()
+        raise ttypes.MetaException(self._says)
+
+
 @pytest.mark.parametrize(
     ("said", "tries"),
     [("Exception rolling back to savepoint s1", 3), ("javax.jdo.JDODataStoreException: x", 3), ("no such setting", 1)],
 )
 def test_a_read_that_the_metastores_database_ended_is_repeated(said: str, tries: int) -> None:
-    class Deadlocked(SmallMetastore):
-        def get_all_databases(self) -> list[str]:
-            super().get_all_databases()
-            raise ttypes.MetaException(said)
-
-    failing = Deadlocked()
+    failing = _Refusing(said)
     with serving(speak_thrift(failing)) as uri:
         _fails(_connect(uri, retries=2, read_timeout=5), error_codes.REFUSED_REQUEST, said)
     assert failing.calls == ["get_all_databases"] * tries
+
+
+def test_an_error_that_was_answered_does_not_wait_for_the_garbage_collector() -> None:
+    """Its frames hold the connection's answer, and with it the socket."""
+    gc.disable()
+    try:
+        refusing = speak_thrift(_Refusing("no such setting"))
+        with serving(refusing) as uri, closing(_connect(uri, read_timeout=5)) as metastore:
+            with pytest.raises(MetastoreError) as raised:
+                metastore.reads.get_databases()
+            error = weakref.ref(raised.value)
+            del raised
+            assert error() is None
+    finally:
+        gc.enable()
 
 
 def test_a_connection_that_died_while_idle_is_not_used() -> None:
