@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.client import TransactionClient
-from catalog.metastore.transactions import LockComponent, LockOperation, LockType
+from catalog.metastore.transactions import LockComponent, LockOperation, LockType, ValidTransactions
 from connector_spi.errors import ConnectorError, InternalError, MetastoreError
 from connector_spi.names import SchemaTableName
 from connectors.hive import error_codes
@@ -236,32 +236,28 @@ class WriteTransaction:
             if error.code == metastore_codes.TRANSACTION_ENDED:
                 raise self._lost(heartbeat, error) from error
             # A request whose answer was lost may still be under way; one that was answered is not.
-            abort = is_last or error.code != metastore_codes.REFUSED_REQUEST
-            committed = self._is_committed(heartbeat, error, abort=abort)
-            if committed is False:
+            may_repeat = error.code == metastore_codes.REFUSED_REQUEST and not is_last
+            valid = self._valid_after(error, heartbeat, abort=not may_repeat)
+            if may_repeat and heartbeat.transaction in valid.open:
+                return False
+            if not valid.is_valid(heartbeat.transaction):
                 raise
-            return committed is not None
         return True
 
-    def _is_committed(self, heartbeat: Heartbeat, error: MetastoreError, *, abort: bool) -> bool | None:
-        """Asks again, after a commit that failed or whose answer was lost.
+    def _valid_after(self, error: MetastoreError, heartbeat: Heartbeat, *, abort: bool) -> ValidTransactions:
+        """The metastore's transactions after a commit that failed or whose answer was lost.
 
         Args:
-            heartbeat: Of the transaction.
             error: What was said.
+            heartbeat: Of the transaction.
             abort: Abort it if it is still open.
 
-        Returns:
-            ``None`` where it is open.
-
         Raises:
-            MetastoreError: It cannot be asked.
+            MetastoreError: They cannot be asked for.
         """
         try:
             valid = self._client.get_valid_transactions()
-            if heartbeat.transaction in valid.open:
-                if not abort:
-                    return None
+            if abort and heartbeat.transaction in valid.open:
                 self._client.abort(heartbeat.transaction)
         except ConnectorError:
             raise MetastoreError(
@@ -269,7 +265,7 @@ class WriteTransaction:
                 f"committed ({error.message}); look whether its rows are there before you add them again",
                 error_codes.HIVE_COMMIT_UNKNOWN,
             ) from error
-        return valid.is_valid(heartbeat.transaction)
+        return valid
 
     def _lost(self, heartbeat: Heartbeat, why: MetastoreError) -> MetastoreError:
         if _CONFLICT in why.message:
