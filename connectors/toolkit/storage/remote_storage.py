@@ -21,7 +21,7 @@ from connectors.toolkit.storage.client_arguments import (
     gcs_arguments,
     s3_arguments,
 )
-from connectors.toolkit.storage.hdfs_storage import open_hdfs
+from connectors.toolkit.storage.hdfs.storage import open_hdfs
 from connectors.toolkit.storage.properties import typed_options
 
 __all__ = [

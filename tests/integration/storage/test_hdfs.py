@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 import lakeport
 from connector_spi.errors import FileMissingError, InvalidPropertyError, StorageError
 from connectors.toolkit.storage.filesystem import FileSystem
-from connectors.toolkit.storage.hdfs_storage import open_hdfs
+from connectors.toolkit.storage.hdfs.storage import open_hdfs
 from lakeport import Session
 from tests.connectors.toolkit.storage.test_remote_storage import file_system
 from tests.hms import free_port

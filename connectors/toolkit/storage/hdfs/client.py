@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from connectors.toolkit.storage.hdfs_calls import calls_of, hdfs_errors, within
+from connectors.toolkit.storage.hdfs.calls import calls_of, hdfs_errors, within
 
 if TYPE_CHECKING:
     from hdfs_native import Client, FileReader, FileStatus, FileWriter

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from connector_spi.errors import InvalidPropertyError, StorageError
-from connectors.toolkit.storage.hdfs_client import HdfsCluster, hdfs_file_system
+from connectors.toolkit.storage.hdfs.client import HdfsCluster, hdfs_file_system
 
 __all__ = ["hdfs_arguments", "hdfs_place", "open_hdfs"]
 

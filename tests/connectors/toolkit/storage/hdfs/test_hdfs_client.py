@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from connectors.toolkit.storage.hdfs_client import HdfsCluster, hdfs_file_system
+from connectors.toolkit.storage.hdfs.client import HdfsCluster, hdfs_file_system
 from tests.hms import free_port
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from connector_spi.errors import InvalidPropertyError, StorageError
 from connectors.toolkit.storage.filesystem import FileSystem
-from connectors.toolkit.storage.hdfs_storage import hdfs_arguments, hdfs_place
+from connectors.toolkit.storage.hdfs.storage import hdfs_arguments, hdfs_place
 from connectors.toolkit.storage.remote_storage import storage_path
 
 
