@@ -29,6 +29,7 @@ from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.listing.cache import LISTING_PROPERTIES
 from connectors.hive.listing.first_rows import TOP_N_THRESHOLD
 from connectors.hive.write.codec_setting import COMPRESSION_CODEC
+from connectors.hive.write.statistics.counted_columns import COLLECT_STATISTICS
 from connectors.toolkit.storage.properties import STORAGE_PROPERTIES
 
 __all__ = [
@@ -177,6 +178,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     LOCK_MAX_WAIT,
     HEARTBEAT_INTERVAL,
     COMPRESSION_CODEC,
+    COLLECT_STATISTICS,
     ASSUME_COMMITTED_WRITE_IDS,
     BUCKET_EXECUTION,
     EMPTY_BUCKET_FILES,

@@ -30,7 +30,7 @@ from connectors.hive.procedures import HiveProcedures
 from connectors.hive.registration.creation import TABLE_EXISTS, external_table, managed_table
 from connectors.hive.registration.replacement import has_definition, is_swapped, swap
 from connectors.hive.registration.trino_properties import with_trino_properties
-from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
+from connectors.hive.write.statistics.stale_statistics import drop_stale_statistics
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["HiveDefinitions"]

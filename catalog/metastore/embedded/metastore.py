@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from catalog.metastore import error_codes
 from catalog.metastore.client import MetastoreClient, MetastoreWriter
+from catalog.metastore.embedded.column_statistics import find_statistics, put_statistics
 from catalog.metastore.embedded.grants import grant_owner
 from catalog.metastore.embedded.rows import (
     NAMES_AT_ONCE,
     PartitionRowReader,
     drop_tables,
     find_database,
-    find_statistics,
     find_table,
     list_partition_names,
     make_partition_row,
@@ -26,7 +26,6 @@ from catalog.metastore.embedded.rows import (
     need_table,
     normalise_table,
     put_parameters,
-    put_statistics,
     remove_partitions,
     remove_statistics,
     rename_table,

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from catalog.metastore.embedded.compactions import COMPACTIONS, has_compactions
 from catalog.metastore.model import (
-    ColumnStatistics,
     Database,
     FieldSchema,
     Parameters,
@@ -18,7 +17,7 @@ from catalog.metastore.model import (
     StorageDescriptor,
     Table,
 )
-from catalog.metastore.partitions.names import in_batches, make_partition_name
+from catalog.metastore.partitions.names import make_partition_name
 from connector_spi.errors import SchemaNotFoundError, TableNotFoundError
 from connector_spi.serializable import from_json, to_json
 
@@ -27,7 +26,6 @@ __all__ = [
     "PartitionRowReader",
     "drop_tables",
     "find_database",
-    "find_statistics",
     "find_table",
     "list_partition_names",
     "make_partition_row",
@@ -35,7 +33,6 @@ __all__ = [
     "need_database",
     "need_table",
     "normalise_table",
-    "put_statistics",
     "remove_partitions",
     "remove_statistics",
     "rename_table",
@@ -196,39 +193,6 @@ def put_parameters(
         "UPDATE partitions SET parameters = ? WHERE database = ? AND table_name = ? AND name = ?",
         [(json.dumps(dict(entries)), database, table, name) for name, entries in parameters.items()],
     )
-
-
-def find_statistics(
-    connection: sqlite3.Connection, database: str, table: str, partitions: Sequence[str], columns: Sequence[str]
-) -> dict[str, list[ColumnStatistics]]:
-    """Statistics by partition, in the order of ``columns``; "" stands for the table itself."""
-    need_table(connection, database, table)
-    wanted = {column.lower(): position for position, column in enumerate(columns)}
-    found: dict[str, list[ColumnStatistics]] = {}
-    for batch in in_batches(dict.fromkeys(partitions), NAMES_AT_ONCE):
-        rows = connection.execute(
-            "SELECT partition, column_name, value FROM statistics "
-            f"WHERE database = ? AND table_name = ? AND partition IN ({marks(batch)})",
-            (database.lower(), table.lower(), *batch),
-        )
-        for partition, column, value in rows:
-            if column in wanted:
-                found.setdefault(partition, []).append(from_json(value, ColumnStatistics))
-    for listed in found.values():
-        listed.sort(key=lambda one: wanted[one.column])
-    return {name: found[name] for name in partitions if name in found}
-
-
-def put_statistics(
-    connection: sqlite3.Connection, database: str, table: str, statistics: Mapping[str, Sequence[ColumnStatistics]]
-) -> None:
-    """Writes statistics by partition; "" stands for the table itself."""
-    rows = [
-        (database.lower(), table.lower(), partition, one.column, to_json(one))
-        for partition, columns in statistics.items()
-        for one in (replace(column, column=column.column.lower()) for column in columns)
-    ]
-    connection.executemany("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def marks(names: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-__all__ = ["is_current"]
+__all__ = ["is_current", "is_said_current"]
 
 _KEY = "COLUMN_STATS_ACCURATE"
 
@@ -20,9 +20,14 @@ def is_current(parameters: Mapping[str, str], column: str) -> bool:
         parameters: Of the table or partition.
         column: Lower-case name.
     """
+    return _KEY not in parameters or is_said_current(parameters, column)
+
+
+def is_said_current(parameters: Mapping[str, str], column: str) -> bool:
+    """Whether it is said that the statistics of a column are those of the present rows; see ``is_current``."""
     text = parameters.get(_KEY)
     if text is None:
-        return True
+        return False
     try:
         said = json.loads(text)
     except ValueError:

@@ -13,6 +13,7 @@ from connectors.hive.acid.layout import BUCKETS, base_name, delete_delta_name, d
 from connectors.hive.buckets.layout import Bucketing
 from connectors.hive.formats.file_storage import FileStorage
 from connectors.hive.schema.text_types import TextRule
+from connectors.hive.write.statistics.written_columns import WrittenColumn
 
 __all__ = [
     "STATEMENTS",
@@ -116,6 +117,7 @@ class HiveInsertHandle(InsertHandle):
         text_rules: Columns with ``char`` or ``varchar`` in them, by name.
         acid: Of a transactional table; ``None`` for a plain one.
         buckets: Of a bucketed table; ``None`` for one that is not.
+        statistics: Names of the columns that are counted while they are written.
     """
 
     name: SchemaTableName
@@ -126,6 +128,7 @@ class HiveInsertHandle(InsertHandle):
     text_rules: tuple[tuple[str, TextRule], ...]
     acid: AcidWrite | None = None
     buckets: WrittenBuckets | None = None
+    statistics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,7 @@ class HiveFragment(Fragment):
         deletes: They are events of deleted rows, whose partition is there.
         bucket: The bucket of all rows; ``None`` where the table is not bucketed, and for events of deleted rows.
         original: It is another writer's, without row ids.
+        statistics: What was counted of the columns of the insert's ``statistics``; none where there are no rows.
     """
 
     path: str
@@ -151,6 +155,7 @@ class HiveFragment(Fragment):
     deletes: bool = False
     bucket: int | None = None
     original: bool = False
+    statistics: tuple[WrittenColumn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -29,6 +30,7 @@ from connectors.hive.write.publish.acid_publishing import AcidInsert
 from connectors.hive.write.publish.publishing import HiveInsert
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.publish.stream_journal import StreamJournal
+from connectors.hive.write.statistics.counted_columns import counted_columns
 from connectors.hive.write.writable_tables import check_no_foreign_files, check_writable, written_buckets
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
@@ -96,6 +98,7 @@ class HiveInserts:
             table.text_rules,
             self._acid(table, change),
             written_buckets(table, entry, filled=session.get(EMPTY_BUCKET_FILES)),
+            statistics=counted_columns(session, table, change),
         )
         self._make_staging(handle.staging)
         made = int(session.start.timestamp())
@@ -150,6 +153,7 @@ class HiveInserts:
                 for insert in self._finished:
                     insert.publish(undo)
                 self._transaction.commit()
+            self._record_statistics()
             with ExitStack() as replaced:  # all of them, also after an error
                 for insert in self._finished:
                     if isinstance(insert, HiveInsert):
@@ -172,6 +176,13 @@ class HiveInserts:
             self._finished.clear()
         finally:
             self._transaction.abort()
+
+    def _record_statistics(self) -> None:
+        tables = Counter(insert.handle.name for insert in self._finished)
+        for insert in self._finished:
+            # Several of one table have each seen the rows without the others'.
+            if tables[insert.handle.name] == 1:
+                insert.record_statistics()
 
     def _make_staging(self, staging: str) -> None:
         if self._files.has_folders(staging):

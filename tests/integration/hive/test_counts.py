@@ -1,8 +1,9 @@
-"""Real Hive answers ``count(*)`` after Lakeport has written, also where it has counts that it took for exact."""
+"""Real Hive answers ``count(*)``, ``min`` and ``max`` after Lakeport has written, also where it has statistics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -14,7 +15,7 @@ from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.optional.writing import MergeCommand
 from connector_spi.testing.merging import ReferenceMerge
 from connector_spi.testing.reading import ReferenceQuery
-from connector_spi.testing.writing import ReferenceInsert, insert_rows
+from connector_spi.testing.writing import ReferenceInsert, insert_rows, overwrite_rows
 from connectors.hive.connector import HiveConnector
 from connectors.hive.write import handles, loading
 from tests.connectors.hive.reading import make_session
@@ -78,6 +79,44 @@ def test_counts(hive_engine: HiveEngine, hive: HiveConnector, schema: str, kind:
             merge = ReferenceMerge(query, name, MergeCommand.DELETE)
             merge.finish([merge.write(read)])
         assert count(hive_engine, name) == 4
+
+
+def bounds(engine: HiveEngine, name: SchemaTableName) -> tuple[str | None, ...]:
+    """What Hive answers from statistics where they are said to be exact (``StatsOptimizer``)."""
+    [found] = engine.sql(f"SELECT min(id), max(id), count(id), count(*) FROM {name}")
+    return tuple(found)
+
+
+@pytest.mark.parametrize("kind", list(_KINDS))
+def test_bounds(hive_engine: HiveEngine, hive: HiveConnector, schema: str, kind: str) -> None:
+    name = create(hive_engine, schema, kind, f"bounded_{kind}")
+    insert_rows(hive, name, [rows_of(5, 7), rows_of(6)])
+    assert bounds(hive_engine, name) == ("5", "7", "3", "3")
+    insert_rows(hive, name, [rows_of(3)])
+    assert bounds(hive_engine, name) == ("3", "7", "4", "4")
+    hive_engine.sql(f"INSERT INTO {name} VALUES (1, 'v1')")
+    assert bounds(hive_engine, name) == ("1", "7", "5", "5")
+    insert_rows(hive, name, [rows_of(9)])
+    assert bounds(hive_engine, name) == ("1", "9", "6", "6")
+    overwrite_rows(hive, name, [rows_of(4, 4)])
+    assert bounds(hive_engine, name) == ("4", "4", "2", "2")
+
+
+@pytest.mark.parametrize("kind", list(_KINDS))
+def test_statistics_are_those_that_hive_computes(
+    hive_engine: HiveEngine, hive: HiveConnector, schema: str, kind: str
+) -> None:
+    name = create(hive_engine, schema, kind, f"analyzed_{kind}")
+    insert_rows(hive, name, [rows_of(*range(10, 400)), rows_of(7, 7, 7)])
+    reads = hive.metastore.reads
+    ours = reads.get_table_statistics(name.schema, name.table, ["id", "v"])
+    hive_engine.sql(f"ANALYZE TABLE {name} COMPUTE STATISTICS FOR COLUMNS")
+    hives = reads.get_table_statistics(name.schema, name.table, ["id", "v"])
+    # Both estimate how many values there are; Hive's error is of some 3 % as well.
+    exact = [replace(one, distinct_count=None) for one in ours]
+    assert exact == [replace(one, distinct_count=None) for one in hives]
+    assert [one.distinct_count for one in ours] == [391, 391]
+    assert [one.distinct_count for one in hives] == pytest.approx([391, 391], rel=0.1)
 
 
 @pytest.mark.parametrize("kind", list(_KINDS))

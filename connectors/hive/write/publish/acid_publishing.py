@@ -15,9 +15,9 @@ from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.publish.bucket_files import one_file_per_bucket
 from connectors.hive.write.publish.journaled_attempt import JournaledAttempt
 from connectors.hive.write.publish.moved_files import MovedFiles
+from connectors.hive.write.publish.recorded_statistics import OF_TABLE, RecordedStatistics, WrittenTo
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
-from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
 from connectors.hive.write.publish.storage_requests import for_each
 from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.publish.stream_recovery import end_killed_transactions
@@ -47,6 +47,7 @@ class AcidInsert:
         replaced: What loses its rows; ``None`` where rows are added.
         fragments: What was written.
         journal: Of the batch of a streaming query that the rows are; ``None`` for others.
+        statistics: Of columns, with the insert.
     """
 
     metastore: Metastore
@@ -57,6 +58,10 @@ class AcidInsert:
     replaced: ReplacedPartitions | None
     fragments: tuple[HiveFragment, ...] = field(default=())
     journal: StreamJournal | None = None
+    statistics: RecordedStatistics = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.statistics = RecordedStatistics(self.metastore, self.files, self.handle)
 
     def begin_epoch(self, journal: StreamJournal) -> bool:
         """The rows are a batch of a streaming query: call before ``finish``.
@@ -96,6 +101,11 @@ class AcidInsert:
         if self.fragments or self.replaced is not None:
             self._publish(undo)
 
+    def record_statistics(self) -> None:
+        """To be called when the transaction is committed: sets the statistics of columns, where they are known."""
+        if self.fragments and self.journal is None:
+            self.statistics.record(self.fragments)
+
     def discard(self) -> None:
         """Deletes what was not moved."""
         self.files.delete_folder(self.handle.staging)
@@ -122,14 +132,18 @@ class AcidInsert:
         ]
         # Not every metastore makes it, and readers take a partition without one for damage.
         for_each(self.files, [targets.location(table, {}, one.values) for one in new], self.files.create_folder, str)
-        targets.add(new, lambda there: None)
+        others: list[Partition] = []
+        targets.add(new, others.extend)
+        taken = {one.values for one in others}
+        self.statistics.add({targets.name(one.values): one.parameters for one in new if one.values not in taken})
         # Who has added some meanwhile may have placed them elsewhere.
         known = targets.known(table, self.fragments) if new else known
         there = {**known, **{values: one for values, one in replaced.items() if one is not None}}
         locations = {values: targets.location(table, there, values) for values in (*written, *replaced)}
         for_each(self.files, list(locations.values()), self._check_not_hidden, str)
-        undo.enter_context(self._count(targets, table, there, replaced))
-        drop_stale_statistics(self.metastore, table, [targets.name(values) for values in there if values])
+        counted = self._count(targets, table, there, replaced)
+        undo.enter_context(counted)
+        self._drop_statistics(targets, counted, there, replaced)
         self._move(locations, replaced, undo)
         if self.handle.partition_keys and locations:
             self.transaction.add_partitions(self.handle.name, [targets.name(one) for one in locations])
@@ -154,6 +168,22 @@ class AcidInsert:
         }
         of_table = with_counts(table.parameters, by_partition.get((), ()), replaced=() in replaced)
         return CountedWrite(self.metastore, table, of_table, partitions)
+
+    def _drop_statistics(
+        self,
+        targets: TargetPartitions,
+        counted: CountedWrite,
+        there: Mapping[PartitionKey, Partition],
+        replaced: Container[PartitionKey],
+    ) -> None:
+        table = counted.table
+        written = {
+            name: WrittenTo(there[values].storage.location, *counted.partitions[name], replaced=values in replaced)
+            for name, values in ((targets.name(values), values) for values in there if values)
+        }
+        if not self.handle.partition_keys:
+            written[OF_TABLE] = WrittenTo(table.storage.location, table.parameters, counted.counted, () in replaced)
+        self.statistics.drop(table, written)
 
     def _move(self, locations: Mapping[PartitionKey, str], replaced: Container[PartitionKey], undo: ExitStack) -> None:
         acid = self.handle.acid

@@ -15,14 +15,15 @@ from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.publish.bucket_files import empty_buckets, free_targets, move_fragments
 from connectors.hive.write.publish.journaled_attempt import JournaledAttempt
 from connectors.hive.write.publish.moved_files import MovedFiles
+from connectors.hive.write.publish.recorded_statistics import OF_TABLE, RecordedStatistics, WrittenTo
 from connectors.hive.write.publish.replaced_files import ReplacedFiles
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
-from connectors.hive.write.publish.stale_statistics import drop_stale_statistics
 from connectors.hive.write.publish.stream_copies import copy_batch, finish_killed_copies
 from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.publish.stream_recovery import take_back_killed_moves
 from connectors.hive.write.publish.target_partitions import PartitionKey, TargetPartitions
+from connectors.hive.write.statistics.stale_statistics import drop_stale_statistics
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["REPLACED", "HiveInsert"]
@@ -55,10 +56,11 @@ class HiveInsert:
     ) -> None:
         self._metastore = metastore
         self._files = files
-        self._handle = handle
+        self.handle = handle
         self._made = made
         self._replaced = replaced
         self._targets = TargetPartitions(metastore, handle)
+        self._statistics = RecordedStatistics(metastore, files, handle)
         self._fragments: tuple[HiveFragment, ...] = ()
         self._journal: StreamJournal | None = None
         self._attempt: JournaledAttempt | None = None
@@ -74,12 +76,12 @@ class HiveInsert:
             MetastoreError: It cannot be told (code ``HIVE_STREAM_BATCH_UNKNOWN``).
         """
         if journal.can_move:
-            take_back_killed_moves(journal, self._files, self._handle.name)
+            take_back_killed_moves(journal, self._files, self.handle.name)
         else:
             finish_killed_copies(
                 journal,
                 self._files,
-                self._handle.name,
+                self.handle.name,
                 before=self._drop_statistics,
                 after=lambda values: self._targets.add_missing(values, self._made),
             )
@@ -108,6 +110,11 @@ class HiveInsert:
         if self._fragments or self._replaced is not None:
             self._publish(undo)
 
+    def record_statistics(self) -> None:
+        """To be called when the transaction is committed: sets the statistics of columns, where they are known."""
+        if self._fragments and self._journal is None:
+            self._statistics.record(self._fragments)
+
     def delete_replaced(self) -> None:
         """To be called when the transaction is committed: deletes what an object store has kept until then.
 
@@ -120,7 +127,7 @@ class HiveInsert:
     def discard(self) -> None:
         """Deletes what was not published, but for a batch that another one has to finish."""
         if self._attempt is None or not self._attempt.is_left:
-            self._files.delete_folder(self._handle.staging)
+            self._files.delete_folder(self.handle.staging)
 
     def _publish(self, undo: ExitStack) -> None:
         table = self._targets.table()
@@ -133,7 +140,7 @@ class HiveInsert:
         locations = [self._targets.location(table, there, values) for values in replaced]
         self._fill_buckets(table, there, by_partition, replaced)
         new = {values: fragments for values, fragments in by_partition.items() if values and values not in there}
-        before = ReplacedFiles.of(self._files, self._handle.name, locations, table_location(table))
+        before = ReplacedFiles.of(self._files, self.handle.name, locations, table_location(table))
         # Before the files: Hive answers count(*) from counts that are said to be exact.
         self._set_statistics(table, there, by_partition, undo, replaced)
         places = [
@@ -153,7 +160,7 @@ class HiveInsert:
             return moved
         moves = [move for location, some in places for move in free_targets(self._files, location, some)]
         partitions = dict.fromkeys(one.partition for _, some in places for one in some if one.partition)
-        attempt = self._journal.new_attempt(self._handle.staging, moves, partitions=list(partitions))
+        attempt = self._journal.new_attempt(self.handle.staging, moves, partitions=list(partitions))
         self._attempt = JournaledAttempt(self._journal, attempt)
         undo.enter_context(self._attempt)
         if not self._journal.can_move:
@@ -174,7 +181,7 @@ class HiveInsert:
         """Adds files for buckets without rows, where the session wants them."""
         for values in dict.fromkeys((*by_partition, *replaced)):
             kept = None if values in replaced else self._targets.location(table, there, values)
-            empty = empty_buckets(self._files, self._handle, values, by_partition.get(values, ()), kept)
+            empty = empty_buckets(self._files, self.handle, values, by_partition.get(values, ()), kept)
             if empty:
                 by_partition[values] = [*by_partition.get(values, ()), *empty]
 
@@ -193,10 +200,18 @@ class HiveInsert:
             )
             for values, one in known.items()
         }
-        added = () if self._handle.partition_keys else self._fragments
+        added = () if self.handle.partition_keys else self._fragments
         parameters = with_counts(table.parameters, added, replaced=() in replaced)
         undo.enter_context(CountedWrite(self._metastore, table, parameters, counted))
-        drop_stale_statistics(self._metastore, table, list(counted))
+        written = {
+            self._targets.name(values): WrittenTo(
+                one.storage.location, *counted[self._targets.name(values)], replaced=values in replaced
+            )
+            for values, one in known.items()
+        }
+        if not self.handle.partition_keys:
+            written = {OF_TABLE: WrittenTo(table.storage.location, table.parameters, parameters, () in replaced)}
+        self._statistics.drop(table, written)
 
     def _drop_statistics(self, partitions: Sequence[PartitionKey]) -> None:
         drop_stale_statistics(self._metastore, self._targets.table(), [self._targets.name(one) for one in partitions])
@@ -212,12 +227,13 @@ class HiveInsert:
         def count(added_since: Sequence[Partition]) -> None:
             if added_since and self._replaced is not None:
                 name = self._targets.name(added_since[0].values)
-                raise write_conflict(self._handle.name, f"has added {name} meanwhile")
+                raise write_conflict(self.handle.name, f"has added {name} meanwhile")
             # They are over the same folders, where our files are now.
             fragments = [fragment for one in added_since for fragment in new[one.values]]
             self._set_statistics(table, self._targets.known(table, fragments), new, undo)
 
         self._targets.add(partitions, count)
+        self._statistics.add({self._targets.name(one.values): one.parameters for one in partitions})
         undo.push(self._uncounted(table, [self._targets.name(values) for values in new]))
 
     def _uncounted(self, table: Table, names: Sequence[str]) -> Callable[..., None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -19,6 +19,8 @@ from connectors.hive.write.sink.file_writers import FileWriter, TaskFiles
 from connectors.hive.write.sink.merge_sink import HiveMergeSink
 from connectors.hive.write.sink.sorted_runs import SortedRuns
 from connectors.hive.write.sink.spill import SpilledRows
+from connectors.hive.write.statistics.distinct_values import most_hashes
+from connectors.hive.write.statistics.written_columns import FileStatistics
 from connectors.toolkit.storage.filesystem import FileSystem, join_path, storage_errors
 
 __all__ = ["HivePageSinkProvider"]
@@ -54,6 +56,7 @@ class _OpenFile:
     target: str
     sink: pa.NativeFile
     writer: FileWriter
+    statistics: FileStatistics
     rows: int = 0
 
 
@@ -100,6 +103,7 @@ class _HivePageSink(PageSink):
         for key in dict.fromkeys((*self._open, *self._spilled.keys, *last)):
             self._close(key, last.pop(key, None))
         self._spilled.close()
+        self._cut_statistics()
         return tuple(self._made)
 
     def abort(self) -> None:
@@ -123,6 +127,7 @@ class _HivePageSink(PageSink):
         with storage_errors(file.path, "write"):
             file.writer.write(rows)
         file.rows += rows.num_rows
+        file.statistics.add(rows)
 
     def _opened(self, key: FileKey) -> _OpenFile:
         name = f"{uuid.uuid4().hex}.{self._insert.storage.format}"
@@ -135,7 +140,7 @@ class _HivePageSink(PageSink):
         with storage_errors(path, "write"):
             # Some formats write how their files begin.
             writer = self._task_files.open(sink, path, key.bucket)
-        self._open[key] = _OpenFile(path, target, sink, writer)
+        self._open[key] = _OpenFile(path, target, sink, writer, FileStatistics(self._insert.statistics))
         return self._open[key]
 
     def _close(self, key: FileKey, last: pa.Table | None) -> None:
@@ -148,7 +153,17 @@ class _HivePageSink(PageSink):
         del self._open[key]
         info = self._files.info(file.path)
         size = 0 if info is None else info.size
-        self._made.append(HiveFragment(file.path, file.target, key.partition, file.rows, size, bucket=key.bucket))
+        found = file.statistics.result()
+        self._made.append(
+            HiveFragment(file.path, file.target, key.partition, file.rows, size, bucket=key.bucket, statistics=found)
+        )
+        if len(self._made).bit_count() == 1:
+            self._cut_statistics()
+
+    def _cut_statistics(self) -> None:
+        """The more files there are, the less is kept of each: all of it is in memory here and on the driver."""
+        most = most_hashes(len(self._made) * len(self._insert.statistics))
+        self._made = [replace(one, statistics=tuple(some.cut(most) for some in one.statistics)) for one in self._made]
 
     def _rest(self, key: FileKey, last: pa.Table | None) -> Iterator[pa.Table]:
         """What is not written yet; of a sorted file that is all."""

@@ -47,7 +47,7 @@ def test_counts_are_those_of_the_new_rows(hive: HiveConnector, tmp_path: Path) -
     wanted = {"numRows": "2", "numFiles": "2", "totalSize": str(size), "k": "v"}
     assert {key: entry.parameters.get(key) for key in (*said, *wanted, "rawDataSize")} == {
         **wanted,
-        "COLUMN_STATS_ACCURATE": None,
+        "COLUMN_STATS_ACCURATE": '{"COLUMN_STATS":{"ds":"true","id":"true"}}',
         "rawDataSize": None,
     }
     overwrite_rows(hive, NAME, [])

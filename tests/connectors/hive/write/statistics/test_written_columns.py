@@ -1,0 +1,113 @@
+"""What is counted of columns while they are written, against what their values are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from catalog.metastore.model import ColumnStatistics
+from connector_spi.serializable import from_json, to_json
+from connectors.hive.write.statistics.merged_statistics import added_to, of_rows
+from connectors.hive.write.statistics.written_columns import FileStatistics, WrittenColumn, has_written_statistics
+
+ROWS = pa.table(
+    {
+        "n": pa.array([3, None, 1, 3], pa.int32()),
+        "yes": pa.array([True, None, False, True]),
+        "f": pa.array([1.5, -2.0, None, 1.5]),
+        "odd": pa.array([1.0, float("nan"), None, 2.0]),
+        "d": pa.array([Decimal("1.50"), None, Decimal("-7.25"), Decimal("1.50")], pa.decimal128(10, 2)),
+        "day": pa.array([date(2024, 2, 29), None, date(1999, 1, 1), date(2024, 2, 29)]),
+        "at": pa.array([datetime(2024, 1, 1, 5), None, datetime(2000, 1, 1), datetime(2024, 1, 1, 5)],
+                       pa.timestamp("us")),
+        "s": pa.array(["é", None, "abc", "é"]),
+        "raw": pa.array([b"", None, b"12345", b""]),
+        "none": pa.array([None, None, None, None], pa.int64()),
+    }
+)  # fmt: skip
+TYPES = ["int", "boolean", "double", "double", "decimal(10,2)", "date", "timestamp", "string", "binary", "bigint"]
+FOUND = [
+    ColumnStatistics("n", "int", 1, 2, 1, 3),
+    ColumnStatistics("yes", "boolean", 1, true_count=2, false_count=1),
+    ColumnStatistics("f", "double", 1, 2, -2.0, 1.5),
+    ColumnStatistics("odd", "double", 1, 3),
+    ColumnStatistics("d", "decimal(10,2)", 1, 2, Decimal("-7.25"), Decimal("1.50")),
+    ColumnStatistics("day", "date", 1, 2, date(1999, 1, 1), date(2024, 2, 29)),
+    ColumnStatistics("at", "timestamp", 1, 2, datetime(2000, 1, 1), datetime(2024, 1, 1, 5)),
+    ColumnStatistics("s", "string", 1, 2, average_length=7 / 3, max_length=3),
+    ColumnStatistics("raw", "binary", 1, average_length=5 / 3, max_length=5),
+    ColumnStatistics("none", "bigint", 4, 0),
+]
+
+
+def counted(*batches: pa.Table) -> tuple[WrittenColumn, ...]:
+    statistics = FileStatistics(ROWS.column_names)
+    for batch in batches:
+        statistics.add(batch)
+    return statistics.result()
+
+
+def statistics_of(rows: int, *files: tuple[WrittenColumn, ...]) -> list[ColumnStatistics]:
+    columns = zip(*files, strict=True)
+    return [
+        of_rows(parts, hive, field.type, rows) for parts, hive, field in zip(columns, TYPES, ROWS.schema, strict=True)
+    ]
+
+
+def times(columns: list[ColumnStatistics], factor: int) -> Iterator[ColumnStatistics]:
+    """The statistics of the same rows, so many times."""
+    for one in columns:
+        counts: dict[str, Any] = {
+            name: None if getattr(one, name) is None else getattr(one, name) * factor
+            for name in ("null_count", "true_count", "false_count")
+        }
+        rest = {name: getattr(one, name) for name in one.__slots__ if name not in counts}
+        yield ColumnStatistics(**rest, **counts)
+
+
+@pytest.mark.parametrize("repeated", [1, 100], ids=["few", "many"])
+@pytest.mark.parametrize("batches", [1, 3])
+def test_columns_of_every_type(repeated: int, batches: int) -> None:
+    rows = pa.concat_tables([ROWS] * repeated)
+    parts = [rows.slice(start, -(-len(rows) // batches)) for start in range(0, len(rows), -(-len(rows) // batches))]
+    assert statistics_of(len(rows), counted(*parts)) == list(times(FOUND, repeated))
+    files = [counted(part) for part in parts]
+    assert statistics_of(len(rows), *files) == list(times(FOUND, repeated))
+
+
+def test_what_travels_is_plain_data() -> None:
+    for column in (*counted(ROWS), *counted(pa.concat_tables([ROWS] * 100))):
+        again = from_json(to_json(column), WrittenColumn)
+        assert repr(again) == repr(column)  # NaN is not equal to itself
+
+
+def test_rows_that_are_added() -> None:
+    first, second = statistics_of(2, counted(ROWS.slice(0, 2))), statistics_of(2, counted(ROWS.slice(2)))
+    both = [added_to(old, 2, new, 2) for old, new in zip(first, second, strict=True)]
+    # 3 is on both sides, and is not known to be the same; so the part with more of them is what is known.
+    least = {"d": 2, "day": 2, "at": 2, "s": 2, "n": 2, "f": 2, "odd": 2}
+    for wanted, found in zip(FOUND, both, strict=True):
+        assert found.average_length == pytest.approx(wanted.average_length)
+        for name in ("null_count", "low", "high", "max_length", "true_count", "false_count"):
+            assert getattr(found, name) == getattr(wanted, name), (wanted.column, name)
+        assert found.distinct_count == least.get(wanted.column, wanted.distinct_count)
+
+
+def test_nothing_is_said_of_both_that_is_not_known_of_one() -> None:
+    known = ColumnStatistics("n", "int", 0, 2, 1, 3)
+    nothing = ColumnStatistics("n", "int", None, None)
+    assert added_to(nothing, 5, known, 2) == ColumnStatistics("n", "int")
+    only_nulls = ColumnStatistics("n", "int", 5, 0)
+    assert added_to(only_nulls, 5, known, 2) == ColumnStatistics("n", "int", 5, 2, 1, 3)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.timestamp("us", "UTC"), pa.list_(pa.int32()), pa.struct([("a", pa.int32())])], ids=str
+)
+def test_columns_that_no_metastore_counts(kind: pa.DataType) -> None:
+    assert not has_written_statistics(kind)
