@@ -122,9 +122,9 @@ def test_of_transactional_tables(warehouse: Warehouse, keys: tuple[str, ...], ca
     assert [row["id"] for row in warehouse.rows(name)] == [1, 1, 2]
     assert "could not be dropped" not in caplog.text
     if keys:
-        # The rows of new partitions are not counted.
+        # Rows of new partitions are not counted, nor those of tables that Hive 3's metastore has made.
         left = list(reads.get_partition_statistics(name.schema, name.table, partitions, ["id"]))
         assert left == (partitions[1:] if warehouse.old else partitions)
     else:
-        [found] = reads.get_table_statistics(name.schema, name.table, ["id"])
-        assert (found.low, found.high, found.null_count) == (1, 2, 0)
+        found = reads.get_table_statistics(name.schema, name.table, ["id"])
+        assert [(one.low, one.high) for one in found] == ([] if warehouse.old else [(1, 2)])
