@@ -1,7 +1,8 @@
 """6 M rows of TPC-H's lineitem added to tables of ORC and Parquet: by ``session.insert``, and by ``INSERT INTO``.
 
-Both against Spark's own writer, by its default codec and, for ORC, by the codec of Hive, which is ours. Then one row
-each, also by Spark into a table of its own. ``--folder`` keeps the rows for the next run.
+Both against Spark's own writer, by its default codec and, for ORC, by the codec of Hive, which is ours; and
+``session.insert`` with statistics of columns against none. Then one row each, also by Spark into a table of its own.
+``--folder`` keeps the rows for the next run.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ __all__ = ["measure"]
 _GROUP = "inserts"
 _AIM = 1.1
 _SETTINGS = {"spark.ui.enabled": "false"}
+_UNCOUNTED = "session.insert without statistics"
 _CODECS = {"orc": ("zstd", "zlib"), "parquet": ("snappy",)}
 """Codecs by format: Spark's default one is the first."""
 
@@ -78,10 +80,15 @@ def _compare(lake: Lake, source: Path, folder: Path, kind: tuple[str, str], roun
     theirs = "Spark's own"
     contenders: dict[str, Callable[[], int]] = {
         **writers,
+        _UNCOUNTED: partial(_insert_uncounted, lake, source, name),
         theirs: partial(_write_by_spark, lake, source, folder / f"s_{name}", kind),
     }
     taken = take_turns(contenders, rounds)
-    return [figure for writer in writers for figure in _compared(f"{what}, {writer}", taken[writer], taken[theirs])]
+    figures = [figure for writer in writers for figure in _compared(f"{what}, {writer}", taken[writer], taken[theirs])]
+    counted, uncounted = taken["session.insert"].cpu, taken[_UNCOUNTED].cpu
+    ratio = median(one / max(other, 0.01) for one, other in zip(counted, uncounted, strict=True))
+    note = f"{median(counted):.1f} s against {median(uncounted):.1f} s"
+    return [*figures, Figure(_GROUP, f"{what}: with statistics of columns, of CPU without", ratio, "x", None, note)]
 
 
 def _compared(what: str, ours: Taken[int], theirs: Taken[int]) -> list[Figure]:
@@ -107,6 +114,15 @@ def _create(lake: Lake, source: Path, name: str, kind: tuple[str, str], folder: 
 
 def _insert(lake: Lake, source: Path, name: str) -> int:
     return lake.session.insert(f"hive.bench.{name}", ds.dataset(source).scanner().to_reader())
+
+
+def _insert_uncounted(lake: Lake, source: Path, name: str) -> int:
+    setting = "spark.lakeport.hive.collect_column_statistics_on_write"
+    lake.session.spark.conf.set(setting, "false")
+    try:
+        return _insert(lake, source, name)
+    finally:
+        lake.session.spark.conf.unset(setting)
 
 
 def _insert_by_spark(lake: Lake, source: Path, name: str) -> int:

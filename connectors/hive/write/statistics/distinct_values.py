@@ -26,6 +26,7 @@ __all__ = ["MOST_HASHES", "DistinctCounter", "DistinctValues", "most_hashes"]
 
 MOST_HASHES = 1024
 _LEAST_HASHES = 16
+_FIRST_HASHES = 4 * MOST_HASHES
 _MOST_BYTES = 4 << 20
 _ALL = 2**64
 _Hashes = npt.NDArray[np.uint64]
@@ -86,14 +87,19 @@ class DistinctCounter:
 
     def add(self, column: pa.ChunkedArray) -> None:
         """Counts rows."""
-        found = _hashes(column)
+        hashes, start = _hashes(column), 0
+        # The first few of many values lower the bound, by which nearly all others are left out: the rest costs little.
+        length = _FIRST_HASHES
+        while start < len(hashes):
+            self._add(hashes.slice(start, length))
+            start, length = start + length, length * 8
+
+    def _add(self, hashes: pl.Series) -> None:
         if self._bound < _ALL:
-            # Soon nearly all values of many are left out here, so that the rest costs nothing.
-            found = found.filter(found < self._bound)
-        if not len(found):
-            return
-        self._kept = np.union1d(self._kept, found.unique().to_numpy())
-        self._kept, self._bound = _least(self._kept, self._bound, MOST_HASHES)
+            hashes = hashes.filter(hashes < self._bound)
+        if len(hashes):
+            self._kept = np.union1d(self._kept, hashes.unique().to_numpy())
+            self._kept, self._bound = _least(self._kept, self._bound, MOST_HASHES)
 
     def result(self) -> DistinctValues:
         """What was counted."""
