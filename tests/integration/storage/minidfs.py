@@ -21,6 +21,7 @@ __all__ = ["Hdfs", "fetch_hadoop", "running_hdfs"]
 
 _POM = Path(__file__).with_name("pom.xml")
 _START_SECONDS = 120
+_ADMIN = "org.apache.hadoop.hdfs.tools.DFSAdmin"
 _CLUSTER = "org.apache.hadoop.mapreduce.MiniHadoopClusterManager"
 
 
@@ -42,6 +43,11 @@ class Hdfs:
     def client(self) -> Client:
         """A client of whoever runs the cluster."""
         return Client(self.url, {})
+
+    def administer(self, jars: Path, folder: Path, *arguments: str) -> None:
+        """Runs ``hdfs dfsadmin``, such as for quotas."""
+        command = [*java_command(folder), "-cp", f"{jars}/*", _ADMIN, "-fs", self.url, *arguments]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
 
     def upload(self, folder: Path, target: str) -> None:
         """Copies a local folder."""

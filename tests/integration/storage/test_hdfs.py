@@ -278,3 +278,26 @@ def test_tables_are_written(lake: Lake, hdfs: Hdfs) -> None:
     assert count == 2
     with pytest.raises(Exception, match="Permission denied: user=other"):
         lake.session.sql("INSERT INTO other.w.plain VALUES (1, 'v', 'a/b')")
+
+
+@pytest.mark.parametrize("kind", ["plain", "transactional"])
+def test_a_quota_that_is_used_up(lake: Lake, hdfs: Hdfs, hadoop_jars: Path, tmp_path: Path, kind: str) -> None:
+    schema = f"quota_{kind}"
+    lake.session.sql(f"CREATE SCHEMA own.{schema} LOCATION '{hdfs.url}/lake/{schema}'").collect()
+    name, folder = f"own.{schema}.t", f"/lake/{schema}/t"
+    options = "" if kind == "plain" else ", transactional 'true'"
+    lake.session.sql(f"CREATE TABLE {name} (id BIGINT) USING orc OPTIONS (compression 'zlib'{options})").collect()
+    lake.session.sql(f"INSERT INTO {name} VALUES (1)").collect()
+    hdfs.administer(hadoop_jars, tmp_path, "-setSpaceQuota", "2k", folder)
+    for write in (
+        lambda: lake.session.sql(f"INSERT INTO {name} VALUES (2)").collect(),
+        lambda: lake.session.insert(name, pa.table({"id": pa.array([3], pa.int64())})),
+    ):
+        with pytest.raises(Exception, match=r"DiskSpace quota .* is exceeded"):
+            write()
+    assert lake.session.sql(f"SELECT id FROM {name}").collect() == [(1,)]
+    hdfs.administer(hadoop_jars, tmp_path, "-clrSpaceQuota", folder)
+    lake.session.sql(f"INSERT INTO {name} VALUES (4)").collect()
+    assert sorted(lake.session.sql(f"SELECT id FROM {name}").collect()) == [(1,), (4,)]
+    files = file_system(OWNER).list(f"{hdfs.url}{folder}", recursive=True)
+    assert not [info.path for info in files if "/.lakeport" in info.path]

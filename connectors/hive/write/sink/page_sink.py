@@ -111,7 +111,11 @@ class _HivePageSink(PageSink):
         self._spilled.close()
         paths = [*(one.path for one in self._open.values()), *(one.path for one in self._made)]
         for one in self._open.values():
-            with suppress(OSError, pa.ArrowException):  # it is deleted; storage may fail at its last bytes
+            # All is deleted; what failed once fails again. A writer that is not closed would write when Python ends,
+            # if an error that someone keeps holds it, and ORC's then ends the process.
+            with suppress(Exception):
+                one.writer.close()
+            with suppress(OSError, pa.ArrowException):
                 one.sink.close()
         self._open.clear()
         for path in paths:
