@@ -161,7 +161,7 @@ class RecordedStatistics:
     def _found(self, table: Table, name: str, fragments: Sequence[HiveFragment]) -> list[ColumnStatistics]:
         """The statistics of all rows of the table, or of a partition; of what is not known, none."""
         before = self._before.get(name)
-        if before is None or any(one.deletes or one.original for one in fragments):
+        if before is None or any(one.deletes or (one.rows and not one.statistics) for one in fragments):
             return []
         types = {column.name.lower(): column.type for column in table.storage.columns}
         kinds = {column.name: column.type for column in self.handle.data_columns}

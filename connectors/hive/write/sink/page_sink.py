@@ -144,7 +144,7 @@ class _HivePageSink(PageSink):
         with storage_errors(path, "write"):
             # Some formats write how their files begin.
             writer = self._task_files.open(sink, path, key.bucket)
-        self._open[key] = _OpenFile(path, target, sink, writer, FileStatistics(self._insert.statistics))
+        self._open[key] = _OpenFile(path, target, sink, writer, FileStatistics(self._insert.statistics, path))
         return self._open[key]
 
     def _close(self, key: FileKey, last: pa.Table | None) -> None:

@@ -49,7 +49,13 @@ class DistinctValues(Serializable):
     @classmethod
     def of_few(cls, column: pa.ChunkedArray) -> DistinctValues:
         """Those of a column of few rows."""
-        return cls(values=tuple(column.drop_null().unique().to_pylist()))
+        try:
+            return cls(values=tuple(column.drop_null().unique().to_pylist()))
+        except (ValueError, OverflowError):
+            # Python has no year above 9999, and no text of bytes that are none.
+            counter = DistinctCounter()
+            counter.add(column)
+            return counter.result()
 
     def cut(self, most: int) -> DistinctValues:
         """With no more hashes than ``most``."""
@@ -119,8 +125,13 @@ def _least(hashes: _Hashes, bound: int, most: int) -> tuple[_Hashes, int]:
 
 def _hashes(column: pa.ChunkedArray) -> pl.Series:
     import polars as pl  # a tenth of a second, which writes of few rows do without
+    from polars.exceptions import PanicException
 
-    found = pl.from_arrow(column)
-    assert isinstance(found, pl.Series), "of a column"
-    # Of one version of polars they are the same in all processes.
-    return found.drop_nulls().hash()
+    try:
+        found = pl.from_arrow(column)
+        assert isinstance(found, pl.Series), "of a column"
+        # Of one version of polars they are the same in all processes.
+        return found.drop_nulls().hash()
+    except PanicException as error:
+        # It is no Exception of Python's.
+        raise ValueError(f"values of {column.type} cannot be hashed: {error}") from error

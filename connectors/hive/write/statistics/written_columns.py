@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -15,6 +17,7 @@ from connectors.hive.write.statistics.distinct_values import DistinctCounter, Di
 
 __all__ = ["FileStatistics", "WrittenColumn", "has_written_statistics"]
 
+_LOG = logging.getLogger(__name__)
 _FEW_ROWS = 256
 """Rows of a file whose values are kept themselves: for so few nothing is imported that hashes."""
 _NUMBERS = (pt.is_integer, pt.is_floating, pt.is_decimal, pt.is_date, pt.is_timestamp)
@@ -60,21 +63,43 @@ class WrittenColumn(Serializable):
 
 
 class FileStatistics:
-    """Counts the columns of one file.
+    """Counts the columns of one file. No write fails by it: where values cannot be counted, nothing is known.
 
     Args:
         columns: Names of the columns.
+        path: The file, for messages.
     """
 
-    def __init__(self, columns: Sequence[str]) -> None:
+    def __init__(self, columns: Sequence[str], path: str) -> None:
         self._columns = [_Column(name) for name in columns]
         self._names = list(columns)
+        self._path = path
         self._waiting: list[pa.Table] | None = []
 
     def add(self, rows: pa.Table) -> None:
         """Counts rows of the file."""
-        if not self._columns:
-            return
+        if self._columns:
+            with self._forgetting():
+                self._add(rows)
+
+    def result(self) -> tuple[WrittenColumn, ...]:
+        """What was counted, of all columns; none where there were no rows, or they could not be counted."""
+        found: tuple[WrittenColumn, ...] = ()
+        with self._forgetting():
+            found = self._result()
+        return found
+
+    @contextmanager
+    def _forgetting(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            _LOG.warning(
+                "the columns of %s have no statistics, since its values cannot be counted: %s", self._path, error
+            )
+            self._columns, self._waiting = [], []
+
+    def _add(self, rows: pa.Table) -> None:
         if self._waiting is not None:
             self._waiting.append(rows.select(self._names))
             if sum(some.num_rows for some in self._waiting) <= _FEW_ROWS:
@@ -83,8 +108,7 @@ class FileStatistics:
         for column in self._columns:
             column.add(rows.column(column.name))
 
-    def result(self) -> tuple[WrittenColumn, ...]:
-        """What was counted, of all columns; none where there were no rows."""
+    def _result(self) -> tuple[WrittenColumn, ...]:
         if not self._waiting:
             return tuple(column.result() for column in self._columns) if self._waiting is None else ()
         rows = pa.concat_tables(self._waiting)
@@ -156,4 +180,8 @@ def _bounds(column: pa.ChunkedArray) -> tuple[Value, Value] | None:
         return None
     # Nanoseconds have no place in Python's times; the metastore keeps seconds.
     found = pc.min_max(column.cast(pa.timestamp("us"), safe=False) if pt.is_timestamp(column.type) else column)
-    return found["min"].as_py(), found["max"].as_py()
+    try:
+        return found["min"].as_py(), found["max"].as_py()
+    except (ValueError, OverflowError):
+        # Python has no year above 9999.
+        return None

@@ -12,6 +12,7 @@ import pytest
 
 from catalog.metastore.model import ColumnStatistics
 from connector_spi.serializable import from_json, to_json
+from connectors.hive.write.statistics import distinct_values
 from connectors.hive.write.statistics.merged_statistics import added_to, of_rows
 from connectors.hive.write.statistics.written_columns import FileStatistics, WrittenColumn, has_written_statistics
 
@@ -46,7 +47,7 @@ FOUND = [
 
 
 def counted(*batches: pa.Table) -> tuple[WrittenColumn, ...]:
-    statistics = FileStatistics(ROWS.column_names)
+    statistics = FileStatistics(ROWS.column_names, "file:/a")
     for batch in batches:
         statistics.add(batch)
     return statistics.result()
@@ -111,3 +112,36 @@ def test_nothing_is_said_of_both_that_is_not_known_of_one() -> None:
 )
 def test_columns_that_no_metastore_counts(kind: pa.DataType) -> None:
     assert not has_written_statistics(kind)
+
+
+def test_years_that_python_does_not_have() -> None:
+    statistics = FileStatistics(["day"], "file:/a")
+    statistics.add(pa.table({"day": pa.array([0, 10_000_000], pa.int32()).cast(pa.date32())}))
+    [found] = statistics.result()
+    assert of_rows([found], "date", pa.date32(), 2) == ColumnStatistics("day", "date", 0, 2)
+
+
+@pytest.mark.parametrize("repeated", [1, 100])
+def test_texts_that_are_no_texts(repeated: int) -> None:
+    """Spark's may be any bytes."""
+    offsets, data = pa.array([0, 1, 2], pa.int32()), pa.py_buffer(b"a\xff")
+    text = pa.StringArray.from_buffers(2, offsets.buffers()[1], data)
+    statistics = FileStatistics(["s"], "file:/a")
+    statistics.add(pa.table({"s": pa.chunked_array([text] * 2 * repeated)}))
+    [found] = statistics.result()
+    assert of_rows([found], "string", pa.string(), 4 * repeated) == ColumnStatistics(
+        "s", "string", 0, 2, average_length=1.0, max_length=1
+    )
+
+
+def test_no_write_fails_by_what_cannot_be_counted(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("no such values")
+
+    monkeypatch.setattr(distinct_values, "_hashes", fail)
+    assert counted(*[ROWS] * 100) == ()
+    assert (
+        "the columns of file:/a have no statistics, since its values cannot be counted: no such values" in caplog.text
+    )
