@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Parameters
+from connector_spi.errors import TableNotFoundError
 from connectors.hive.acid.directories.entries import acid_entries
 from connectors.hive.acid.directories.location import list_acid_location
 from connectors.hive.acid.directories.unknown_ids import UnknownIds
@@ -43,9 +44,14 @@ def keep_file_counts(
     snapshot = None if table.snapshot is None else transaction.protect(table.name, table.snapshot)
     seen = replace(table, snapshot=snapshot)
     if not table.partition_keys:
-        counted = _counted(entry.parameters, _sizes(files, transaction, seen, table_location(entry)))
-        if counted != entry.parameters:
-            metastore.writes.alter_table(entry.database, entry.name, replace(entry, parameters=counted))
+        sizes = _sizes(files, transaction, seen, table_location(entry))
+        # The transaction's entry is older than the statistics that the statement has set.
+        now = metastore.reads.get_table(entry.database, entry.name)
+        if now is None:
+            raise TableNotFoundError(f"table {table.name} is not in the metastore")
+        counted = _counted(now.parameters, sizes)
+        if counted != now.parameters:
+            metastore.writes.alter_table(now.database, now.name, replace(now, parameters=counted))
         return
     names = [one.name for one in prune_partitions(metastore.reads, table, table.constraint).kept]
     for start in range(0, len(names), _BATCH):

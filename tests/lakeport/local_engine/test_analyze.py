@@ -50,6 +50,20 @@ def test_a_table(session: LocalSession) -> None:
     assert reads.get_table_statistics("s", "flat", ROWS.column_names) == FOUND
 
 
+def test_rows_that_were_counted_wrong(session: LocalSession) -> None:
+    """Files are counted after rows, and leave the count of rows as it is then."""
+    writes, reads = hive(session).metastore.writes, hive(session).metastore.reads
+    before = reads.get_table("s", "flat")
+    assert before is not None
+    wrong = {"numRows": "1", "COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true"}'}
+    writes.alter_table("s", "flat", replace(before, parameters=Parameters.of(wrong)))
+    session.sql("ANALYZE TABLE hive.s.flat COMPUTE STATISTICS FOR COLUMNS yes")
+    entry = reads.get_table("s", "flat")
+    assert entry is not None
+    assert (entry.parameters["numRows"], entry.parameters["numFiles"]) == ("4", "1")
+    assert entry.parameters["COLUMN_STATS_ACCURATE"] == '{"COLUMN_STATS":{"yes":"true"}}'
+
+
 def test_partitions(session: LocalSession) -> None:
     session.sql("ANALYZE TABLE hive.s.keyed PARTITION (p = 1, ds) COMPUTE STATISTICS FOR COLUMNS id")
     reads = hive(session).metastore.reads

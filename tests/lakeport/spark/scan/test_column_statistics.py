@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +16,7 @@ from pyspark.sql import SparkSession
 
 import lakeport
 from catalog.metastore.factory import Metastore
+from catalog.metastore.model import Parameters
 from connector_spi.errors import AccessDeniedError
 from connector_spi.statistics import ColumnStatistics, TableStatistics
 from connectors.hive.connector import HiveConnector
@@ -164,7 +166,9 @@ def test_without_the_setting_no_column_is_asked_for(session: Session) -> None:
 def test_what_hive_says_is_old_is_not_used(session: Session, tmp_path: Path) -> None:
     """Hive takes the names of columns out of COLUMN_STATS when it adds rows."""
     said = {"COLUMN_STATS_ACCURATE": '{"BASIC_STATS":"true","COLUMN_STATS":{"id":"true"}}'}
-    create_table(metastore(session), tmp_path, "s", "partly", KEYED, parameters=said)
+    table = create_table(metastore(session), tmp_path, "s", "partly", KEYED)
+    # A metastore says it of all columns whose statistics are set.
+    metastore(session).writes.alter_table("s", "partly", replace(table, parameters=Parameters.of(said)))
     found = known(session, "SELECT * FROM hive.s.partly")
     assert "id" in found
     assert "p" not in found
