@@ -17,10 +17,12 @@ from connectors.hive.write.statistics.merged_statistics import added_to, of_rows
 from connectors.hive.write.statistics.stale_statistics import drop_stale_statistics
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden
 
-__all__ = ["OF_TABLE", "RecordedStatistics", "WrittenTo"]
+__all__ = ["MOST_PARTITIONS", "OF_TABLE", "RecordedStatistics", "WrittenTo"]
 
 _LOG = logging.getLogger(__name__)
 _ROWS = "numRows"
+MOST_PARTITIONS = 200
+"""Partitions of one write whose statistics are set: each is a call of some milliseconds."""
 OF_TABLE = ""
 """Stands for the table itself among names of partitions."""
 
@@ -82,7 +84,7 @@ class RecordedStatistics:
         self._table = table
         partitions = [name for name in written if name != OF_TABLE]
         try:
-            if self.handle.statistics:
+            if self.handle.statistics and len(partitions) <= MOST_PARTITIONS:
                 self._remember(table, {name: one for name, one in written.items() if name not in self._before})
         except ConnectorError as error:
             self._before.update(dict.fromkeys(written))
@@ -111,6 +113,15 @@ class RecordedStatistics:
         keys = [key.name for key in self.handle.partition_keys]
         for fragment in fragments:
             by_name.setdefault(make_partition_name(keys, fragment.partition), []).append(fragment)
+        if len(by_name) > MOST_PARTITIONS:
+            _LOG.info(
+                "the column statistics of %d partitions of %s are not set by one write, but of %d at most; "
+                "ANALYZE TABLE computes them",
+                len(by_name),
+                self.handle.name,
+                MOST_PARTITIONS,
+            )
+            return
         found = {name: self._found(table, name, some) for name, some in by_name.items()}
         known = {name: columns for name, columns in found.items() if columns}
         if not known:

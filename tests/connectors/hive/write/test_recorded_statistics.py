@@ -15,6 +15,7 @@ from connector_spi.names import SchemaTableName
 from connector_spi.testing.reading import ReferenceQuery
 from connector_spi.testing.writing import ReferenceInsert, insert_rows
 from connectors.hive.connector import HiveConnector
+from connectors.hive.write.publish import recorded_statistics
 from tests.connectors.hive.reading import make_connector, make_session
 from tests.connectors.hive.table_writer import create_table, write_file
 
@@ -51,6 +52,20 @@ def test_new_partitions(hive: HiveConnector, tmp_path: Path, parameters: dict[st
         "ds=a": [ColumnStatistics("id", "bigint", 0, 1, 1, 1)],
         "ds=b": [ColumnStatistics("id", "bigint", 1, 1, 2, 2)],
     }
+
+
+@_KINDS
+def test_many_partitions_at_once(
+    hive: HiveConnector, tmp_path: Path, parameters: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each would be a call of the metastore."""
+    empty_table(hive, tmp_path, parameters, ("ds",))
+    insert_rows(hive, NAME, [ROWS.slice(0, 1)])
+    monkeypatch.setattr(recorded_statistics, "MOST_PARTITIONS", 1)
+    insert_rows(hive, NAME, [ROWS])
+    assert hive.metastore.reads.get_partition_statistics("s", "t", ["ds=a", "ds=b"], ["id"]) == {}
+    insert_rows(hive, NAME, [pa.table({"id": [4], "ds": ["c"]})])
+    assert hive.metastore.reads.get_partition_statistics("s", "t", ["ds=c"], ["id"]).keys() == {"ds=c"}
 
 
 def test_nothing_is_said_where_it_is_not_wanted(tmp_path: Path) -> None:
