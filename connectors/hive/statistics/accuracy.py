@@ -20,20 +20,24 @@ def is_current(parameters: Mapping[str, str], column: str) -> bool:
         parameters: Of the table or partition.
         column: Lower-case name.
     """
-    return _KEY not in parameters or is_said_current(parameters, column)
+    return _said(parameters) is None or is_said_current(parameters, column)
 
 
 def is_said_current(parameters: Mapping[str, str], column: str) -> bool:
     """Whether it is said that the statistics of a column are those of the present rows; see ``is_current``."""
-    text = parameters.get(_KEY)
-    if text is None:
+    said = _said(parameters)
+    if said is None:
         return False
-    try:
-        said = json.loads(text)
-    except ValueError:
-        return True
     if not isinstance(said, dict):
         # Hive before 2.1 knew one flag for everything.
         return said is not False
     columns = said.get("COLUMN_STATS")
     return isinstance(columns, dict) and str(columns.get(column, "")).lower() == "true"
+
+
+def _said(parameters: Mapping[str, str]) -> object:
+    """What is said; ``None`` where it is nothing, or cannot be read."""
+    try:
+        return json.loads(parameters.get(_KEY, "null"))
+    except ValueError:
+        return None

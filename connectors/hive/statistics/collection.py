@@ -7,8 +7,6 @@ from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
-import pyarrow.types as pt
-
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import ColumnStatistics, Parameters, Table
 from connector_spi.errors import NotSupportedError, TableNotFoundError
@@ -16,24 +14,13 @@ from connector_spi.optional.statistics_collection import CollectedColumn, Collec
 from connector_spi.predicate import Value
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.partitions.selection import get_partitions, prune_partitions
+from connectors.hive.schema.counted_types import has_statistics
 
 __all__ = ["keep_collected", "statistics_collection"]
 
 _ROWS = "numRows"
 _EXACT = "COLUMN_STATS_ACCURATE"
 _SPARKS = "spark.sql.statistics."
-_KINDS = (
-    pt.is_boolean,
-    pt.is_integer,
-    pt.is_floating,
-    pt.is_decimal,
-    pt.is_date,
-    pt.is_timestamp,
-    pt.is_string,
-    pt.is_large_string,
-    pt.is_binary,
-    pt.is_large_binary,
-)
 
 
 def statistics_collection(table: HiveTableHandle) -> StatisticsCollection:
@@ -44,7 +31,7 @@ def statistics_collection(table: HiveTableHandle) -> StatisticsCollection:
     """
     if table.changes is not None:
         raise NotSupportedError(f"statistics of the changes of {table.name} are not kept; name the table itself")
-    columns = tuple(column.name for column in table.data_columns if any(kind(column.type) for kind in _KINDS))
+    columns = tuple(column.name for column in table.data_columns if has_statistics(column.type))
     return StatisticsCollection(tuple(key.name for key in table.partition_keys), columns)
 
 

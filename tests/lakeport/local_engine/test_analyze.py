@@ -17,8 +17,9 @@ from catalog.registry import CatalogRegistry
 from connector_spi.errors import ConnectorError
 from connectors.hive.connector import HiveConnector, HivePlugin
 from lakeport.duckdb.session import LocalSession
+from tests.connectors.hive.counted_rows import FOUND, ROWS
 from tests.connectors.hive.table_writer import create_table
-from tests.lakeport.spark.test_analyze import FOUND, KEYED, ROWS
+from tests.lakeport.spark.test_analyze import KEYED
 
 Kept = tuple[Parameters, list[ColumnStatistics], dict[str, tuple[Parameters, list[ColumnStatistics]]]]
 

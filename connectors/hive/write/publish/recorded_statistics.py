@@ -15,14 +15,13 @@ from connectors.hive.statistics.accuracy import is_said_current
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.statistics.merged_statistics import added_to, of_rows
 from connectors.hive.write.statistics.stale_statistics import drop_stale_statistics
+from connectors.hive.write.statistics.written_columns import MOST_PARTITIONS
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden
 
-__all__ = ["MOST_PARTITIONS", "OF_TABLE", "RecordedStatistics", "WrittenTo"]
+__all__ = ["OF_TABLE", "RecordedStatistics", "WrittenTo"]
 
 _LOG = logging.getLogger(__name__)
 _ROWS = "numRows"
-MOST_PARTITIONS = 200
-"""Partitions of one write whose statistics are set: each is a call of some milliseconds."""
 OF_TABLE = ""
 """Stands for the table itself among names of partitions."""
 
@@ -46,7 +45,13 @@ class WrittenTo:
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    """What was known before a write, of columns whose statistics were those of the rows; ``rows`` of them, or none."""
+    """What was known before a write.
+
+    Attributes:
+        rows: How many there were.
+        columns: Statistics that were said to be those of the rows, by the names of their columns.
+        counted: The count of rows with the write, as the metastore has it.
+    """
 
     rows: int
     columns: Mapping[str, ColumnStatistics]
@@ -85,7 +90,10 @@ class RecordedStatistics:
         partitions = [name for name in written if name != OF_TABLE]
         try:
             if self.handle.statistics and len(partitions) <= MOST_PARTITIONS:
-                self._remember(table, {name: one for name, one in written.items() if name not in self._before})
+                found = self._remember(table, {name: one for name, one in written.items() if name not in self._before})
+                if OF_TABLE in written and not found:
+                    return
+                partitions = [name for name in partitions if name in found]
         except ConnectorError as error:
             self._before.update(dict.fromkeys(written))
             _LOG.info("the column statistics of %s are dropped, since they cannot be read: %s", table.name, error)
@@ -140,16 +148,17 @@ class RecordedStatistics:
                 error.message,
             )
 
-    def _remember(self, table: Table, written: Mapping[str, WrittenTo]) -> None:
-        reads, names = self.metastore.reads, list(self.handle.statistics)
+    def _remember(self, table: Table, written: Mapping[str, WrittenTo]) -> set[str]:
+        """Keeps what is known of the rows before; gives the names of what has statistics."""
+        reads, columns = self.metastore.reads, [column.name for column in table.storage.columns]
         found: dict[str, list[ColumnStatistics]] = {}
-        if OF_TABLE in written and not written[OF_TABLE].replaced:
-            found[OF_TABLE] = reads.get_table_statistics(table.database, table.name, names)
-        kept = [name for name, one in written.items() if name != OF_TABLE and not one.replaced]
-        if kept:
-            found.update(reads.get_partition_statistics(table.database, table.name, kept, names))
+        if OF_TABLE in written:
+            found[OF_TABLE] = reads.get_table_statistics(table.database, table.name, columns)
+        elif written:
+            found.update(reads.get_partition_statistics(table.database, table.name, list(written), columns))
         for name, one in written.items():
             self._before[name] = self._known_before(table, one, found.get(name, ()))
+        return {name for name, some in found.items() if some}
 
     def _known_before(self, table: Table, one: WrittenTo, found: Sequence[ColumnStatistics]) -> _Before | None:
         rows, counted = one.before.get(_ROWS, ""), one.counted.get(_ROWS)

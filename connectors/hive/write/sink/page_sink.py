@@ -20,7 +20,7 @@ from connectors.hive.write.sink.merge_sink import HiveMergeSink
 from connectors.hive.write.sink.sorted_runs import SortedRuns
 from connectors.hive.write.sink.spill import SpilledRows
 from connectors.hive.write.statistics.distinct_values import most_hashes
-from connectors.hive.write.statistics.written_columns import FileStatistics
+from connectors.hive.write.statistics.written_columns import MOST_PARTITIONS, FileStatistics
 from connectors.toolkit.storage.filesystem import FileSystem, join_path, storage_errors
 
 __all__ = ["HivePageSinkProvider"]
@@ -77,6 +77,7 @@ class _HivePageSink(PageSink):
         self._sorted = SortedRuns(self._spilled, sorted_by) if sorted_by else None
         self._open: dict[FileKey, _OpenFile] = {}
         self._made: list[HiveFragment] = []
+        self._partitions: set[tuple[str, ...]] = set()
 
     def append(self, batch: pa.RecordBatch) -> None:
         if not batch.num_rows:
@@ -144,7 +145,10 @@ class _HivePageSink(PageSink):
         with storage_errors(path, "write"):
             # Some formats write how their files begin.
             writer = self._task_files.open(sink, path, key.bucket)
-        self._open[key] = _OpenFile(path, target, sink, writer, FileStatistics(self._insert.statistics, path))
+        self._partitions.add(key.partition)
+        # Of more partitions none are kept, so that nothing is counted for nothing.
+        columns = self._insert.statistics if len(self._partitions) <= MOST_PARTITIONS else ()
+        self._open[key] = _OpenFile(path, target, sink, writer, FileStatistics(columns, path))
         return self._open[key]
 
     def _close(self, key: FileKey, last: pa.Table | None) -> None:

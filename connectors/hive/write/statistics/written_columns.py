@@ -13,22 +13,23 @@ import pyarrow.types as pt
 
 from connector_spi.predicate import Value
 from connector_spi.serializable import Serializable
+from connectors.hive.schema.counted_types import has_statistics, is_text
 from connectors.hive.write.statistics.distinct_values import DistinctCounter, DistinctValues
 
-__all__ = ["FileStatistics", "WrittenColumn", "has_written_statistics"]
+__all__ = ["MOST_PARTITIONS", "FileStatistics", "WrittenColumn", "has_written_statistics"]
 
 _LOG = logging.getLogger(__name__)
 _FEW_ROWS = 256
 """Rows of a file whose values are kept themselves: for so few nothing is imported that hashes."""
-_NUMBERS = (pt.is_integer, pt.is_floating, pt.is_decimal, pt.is_date, pt.is_timestamp)
-_TEXTS = (pt.is_string, pt.is_large_string, pt.is_binary, pt.is_large_binary)
+MOST_PARTITIONS = 200
+"""Partitions of one write whose statistics are set: each is a call of some milliseconds."""
 
 
 def has_written_statistics(kind: pa.DataType) -> bool:
     """Whether a metastore keeps statistics of a column of this type; none of times with a zone, nor of nested ones."""
     if pt.is_timestamp(kind) and kind.tz is not None:
         return False
-    return any(is_kind(kind) for is_kind in (pt.is_boolean, *_NUMBERS, *_TEXTS))
+    return has_statistics(kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,7 @@ class _Column:
         self._nulls += column.null_count
         if pt.is_boolean(column.type):
             self._true_count = (self._true_count or 0) + (pc.sum(column).as_py() or 0)
-        elif any(is_kind(column.type) for is_kind in _TEXTS):
+        elif is_text(column.type):
             lengths = pc.binary_length(column)
             self._text_bytes = (self._text_bytes or 0) + (pc.sum(lengths).as_py() or 0)
             self._max_length = max(self._max_length or 0, pc.max(lengths).as_py() or 0)
