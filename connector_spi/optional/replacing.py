@@ -15,6 +15,8 @@ __all__ = ["SupportsTableReplacement"]
 class SupportsTableReplacement(Protocol):
     """Metadata whose tables can be replaced while others read them, who see the old one or the new one.
 
+    A connector that cannot do it in one step may leave the name missing for a moment, never half a table.
+
     ``begin_replace_table`` may make a table beside the old one. The engine writes rows to it, and then calls
     ``finish_replace_table``; or it drops it.
     """
@@ -38,7 +40,7 @@ class SupportsTableReplacement(Protocol):
     def finish_replace_table(
         self, session: ConnectorSession, name: SchemaTableName, replacement: SchemaTableName
     ) -> None:
-        """Puts the new table in the old one's place, in one step; its own name goes.
+        """Puts the new table in the old one's place, with its owner and grants; its own name goes.
 
         Args:
             session: The statement.
@@ -46,5 +48,5 @@ class SupportsTableReplacement(Protocol):
             replacement: From ``begin_replace_table``.
 
         Raises:
-            ConnectorError: It failed; the old table is there.
+            ConnectorError: It failed, or others have written to it meanwhile; the old table is there.
         """

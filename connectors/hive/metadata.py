@@ -82,7 +82,7 @@ class HiveMetadata(
         metastore: Metastore,
         pages: PageSourceProvider,
     ) -> None:
-        HiveDefinitions.__init__(self, metastore, files)
+        HiveDefinitions.__init__(self, metastore, files, transaction)
         HiveInsertion.__init__(self, metastore, files, transaction)
         HivePartitioning.__init__(self, files, pages, FOOTER_CACHE)
         HiveStatistics.__init__(self, metastore, files, transaction)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 
-from catalog.metastore.definitions import MetastoreDefinitions, location_uri
+from catalog.metastore.definitions import MetastoreDefinitions, is_managed, is_translated, location_uri
 from catalog.metastore.factory import Metastore
 from catalog.metastore.partitions.names import make_partition_name
 from connector_spi.errors import (
+    ConnectorError,
     InvalidArgumentError,
     MetastoreError,
     NotSupportedError,
@@ -28,12 +30,16 @@ from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.partitions.selection import prune_partitions
 from connectors.hive.procedures import HiveProcedures
 from connectors.hive.registration.creation import TABLE_EXISTS, external_table, managed_table
+from connectors.hive.registration.renames import keep_directory, take_name
 from connectors.hive.registration.replacement import has_definition, is_swapped, swap
 from connectors.hive.registration.trino_properties import with_trino_properties
+from connectors.hive.transaction import HiveTransaction
 from connectors.hive.write.statistics.stale_statistics import drop_stale_statistics
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
 
 __all__ = ["HiveDefinitions"]
+
+_LOG = logging.getLogger(__name__)
 
 
 class HiveDefinitions(MetastoreDefinitions):
@@ -44,11 +50,13 @@ class HiveDefinitions(MetastoreDefinitions):
     Args:
         metastore: The metastore to define tables in.
         files: Storage.
+        transaction: The statement's.
     """
 
-    def __init__(self, metastore: Metastore, files: FileSystem) -> None:
+    def __init__(self, metastore: Metastore, files: FileSystem, transaction: HiveTransaction) -> None:
         super().__init__(metastore, files.delete_folder)
         self._files = files
+        self._transaction = transaction
 
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
         """A definition without columns registers the directory, with its partitions, as ``register_table`` does."""
@@ -80,15 +88,25 @@ class HiveDefinitions(MetastoreDefinitions):
         if definition.location is not None:
             raise NotSupportedError(f"{name} cannot be replaced by a table at a LOCATION; leave it out, or drop {name}")
         new = managed_table(definition, self._files, session, table_location(old))
-        if not is_swapped(old, new):
-            if has_definition(old, new):
-                return None
+        owned = is_managed(old) or is_translated(old)
+        if has_definition(old, new) and not (owned and is_swapped(old, new)):
+            return None
+        if not owned:
             raise NotSupportedError(
-                f"{name} cannot be replaced by a table of another definition: only managed tables that have no "
-                "partitions and are not transactional can, in one step; drop it and create it, or INSERT OVERWRITE it"
+                f"{name} cannot be replaced by a table of another definition: its files do not go with it; drop it and "
+                "create it, or INSERT OVERWRITE it"
             )
+        if is_transactional(old.parameters):
+            # Rows that come later would be lost.
+            self._transaction.snapshot(name)
         made = SchemaTableName(name.schema, f"{name.table}__new_{uuid.uuid4().hex[:12]}")
         self._create_managed(session, replace(definition, name=made))
+        if not is_swapped(old, new):
+            try:
+                keep_directory(self.metastore.as_user(session.user), self._files, made)
+            except ConnectorError:
+                self.drop_table(session, made, purge=True)
+                raise
         return made
 
     def finish_replace_table(
@@ -96,8 +114,26 @@ class HiveDefinitions(MetastoreDefinitions):
     ) -> None:
         """See ``SupportsTableReplacement``."""
         metastore = self.metastore.as_user(session.user)
-        drop_stale_statistics(metastore, self._table(session, name), ())
-        swap(metastore, self._files, name, replacement)
+        old = self._table(session, name)
+        if is_swapped(old, self._table(session, replacement)):
+            drop_stale_statistics(metastore, old, ())
+            swap(metastore, self._files, name, replacement)
+            return
+        try:
+            if is_transactional(old.parameters):
+                seen = self._transaction.snapshot(name).write_ids
+                self._transaction.writes.begin_overwrite(name, seen, partitioned=False)
+            aside = take_name(metastore, name, replacement)
+        finally:
+            # The lock alone was wanted, and what has the write id goes.
+            self._transaction.writes.abort()
+        self._drop_replaced(session, name, aside)
+
+    def _drop_replaced(self, session: ConnectorSession, name: SchemaTableName, aside: SchemaTableName) -> None:
+        try:
+            self.drop_table(session, aside, purge=True)
+        except ConnectorError as error:
+            _LOG.warning("%s was replaced, but the old table is still there; drop %s: %s", name, aside, error.message)
 
     def _create_managed(self, session: ConnectorSession, definition: TableDefinition) -> None:
         name, metastore = definition.name, self.metastore.as_user(session.user)

@@ -210,6 +210,33 @@ def test_inserted_rows_are_counted_for_another_client(
     assert (new.values, new.parameters["numRows"]) == (["asia"], "1")
 
 
+_ACID = "PARTITIONED BY (k) TBLPROPERTIES ('transactional' = 'true')"
+
+
+@pytest.mark.parametrize("kind", ["", "PARTITIONED BY (k)", _ACID], ids=["plain", "partitioned", "transactional"])
+def test_tables_are_replaced_by_others(
+    session: Session, metastore_release: RunningRelease, tmp_path: Path, kind: str
+) -> None:
+    if kind == _ACID and not metastore_release.release.in_engine:
+        return  # Those without Hive's engine refuse to make them; test_transactional_inserts has others.
+    schema = f"replaced_{uuid4().hex[:12]}"
+    session.sql(f"CREATE SCHEMA hive.{schema} LOCATION '{(tmp_path / 'db').as_uri()}'")
+    table = f"hive.{schema}.t"
+    session.sql(f"CREATE TABLE {table} USING orc {kind} AS SELECT 1 AS a, 'x' AS k")
+    session.sql(f"INSERT INTO {table} VALUES (2, 'y')")
+    for added in (10, 100):
+        session.sql(
+            f"CREATE OR REPLACE TABLE {table} USING orc {kind} "
+            f"AS SELECT a + {added} AS a, CAST(a AS STRING) AS b{added}, k FROM {table}"
+        )
+    session.sql(f"INSERT INTO {table} BY NAME SELECT 7 AS a, 'z' AS k, 'w' AS b100")
+    rows = {tuple(row) for row in session.sql(f"SELECT a, b100, k FROM {table}").collect()}
+    assert rows == {(111, "11", "x"), (112, "12", "y"), (7, "w", "z")}
+    assert [row.tableName for row in session.sql(f"SHOW TABLES IN hive.{schema}").collect()] == ["t"]
+    session.sql(f"DROP TABLE {table} PURGE")
+    assert [path for path in (tmp_path / "db").rglob("*") if path.is_file()] == []
+
+
 def test_sql_over_tables_that_another_client_made(
     session: Session, other_client: ThriftHiveMetastore.Client, tmp_path: Path
 ) -> None:

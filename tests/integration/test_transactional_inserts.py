@@ -12,9 +12,11 @@ from uuid import uuid4
 import pyarrow as pa
 import pytest
 from pymetastore.hive_metastore import ThriftHiveMetastore, ttypes
+from pyspark.sql import SparkSession
 from thrift.protocol.TBinaryProtocol import TBinaryProtocol
 from thrift.transport import TSocket, TTransport
 
+import lakeport
 from catalog.metastore.model import Database, FieldSchema, Parameters, Table
 from catalog.metastore.transactions import LockComponent, LockOperation, LockState, LockType
 from connector_spi.errors import MetastoreError
@@ -274,3 +276,23 @@ def test_a_writer_that_is_not_done_refuses_the_overwrite(warehouse: Warehouse) -
         insert.finish([insert.write(_ROWS)])
     assert raised.value.code == error_codes.HIVE_WRITE_CONFLICT
     assert warehouse.rows(name) == _ROWS.to_pylist()
+
+
+@pytest.mark.parametrize("kind", ["default", "insert_only"])
+def test_a_table_is_replaced_by_another(
+    warehouse: Warehouse, transactional_release: RunningRelease, spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    name = warehouse.create(f"replaced_{kind}", ("ds",), transactional_properties=kind)
+    insert_rows(warehouse.hive, name, [_ROWS])
+    (tmp_path / "hive.properties").write_text(f"connector.name=hive\nhive.metastore.uri={transactional_release.uri}\n")
+    with lakeport.connect(spark.newSession(), tmp_path) as session:
+        for changed in ("id + 10 AS id, CAST(ds AS BINARY) AS data, ds", "id + 100 AS id, ds"):
+            session.sql(
+                f"CREATE OR REPLACE TABLE hive.{name} USING orc PARTITIONED BY (ds) TBLPROPERTIES ("
+                f"'transactional' = 'true', 'transactional_properties' = '{kind}') AS SELECT {changed} FROM hive.{name}"
+            )
+        insert_rows(warehouse.hive, name, [_MORE])
+        expected = [*_MORE.to_pylist(), *({**row, "id": row["id"] + 110} for row in _ROWS.to_pylist())]
+        assert warehouse.rows(name) == expected
+        tables = session.sql(f"SHOW TABLES IN hive.{name.schema} LIKE '*__*'").collect()
+        assert [row.tableName for row in tables] == []

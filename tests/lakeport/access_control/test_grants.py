@@ -223,6 +223,13 @@ def test_schemas_are_their_owners(connect: Connect) -> None:
     rows(connect("ann"), f"CREATE OR REPLACE TABLE {made} AS SELECT 2 AS id")
     assert rows(connect("ann"), f"SELECT * FROM {made}") == [(2,)]
     assert not reads(connect, "bob", made)
+    rows(connect("ann"), f"GRANT SELECT ON {made} TO bob")
+    for number, kind in enumerate(("PARTITIONED BY (k)", "PARTITIONED BY (k)", "")):
+        rows(
+            connect("ann"), f"CREATE OR REPLACE TABLE {made} {kind} AS SELECT 3 AS id, {number} AS c{number}, 'x' AS k"
+        )
+    assert reads(connect, "bob", made)
+    assert not reads(connect, "carl", made)
     with pytest.raises(Denied, match="Cannot create schema"):
         rows(connect("ann"), f"CREATE SCHEMA {schema}")
     as_admin(connect, f"CREATE SCHEMA {schema}")

@@ -100,13 +100,71 @@ def test_rows_of_tables_of_the_same_definition_are_replaced(session: Session, ki
     assert _rows(session) == [(2, "y")]
     session.sql(f"REPLACE TABLE hive.s.t (a INT, k STRING) USING orc {kind}")
     assert _rows(session) == []
-    with pytest.raises(NotSupportedError, match="of another definition"):
-        session.sql(f"CREATE OR REPLACE TABLE hive.s.t USING orc {kind} AS SELECT 1 AS b, 'x' AS k")
+
+
+_KINDS = {
+    "plain": "",
+    "partitioned": "PARTITIONED BY (k)",
+    "acid": "TBLPROPERTIES ('transactional' = 'true')",
+    "insert_only": "TBLPROPERTIES ('transactional' = 'true', 'transactional_properties' = 'insert_only')",
+    "partitioned_acid": "PARTITIONED BY (k) TBLPROPERTIES ('transactional' = 'true')",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("plain", "partitioned_acid"),
+        ("partitioned", "plain"),
+        ("partitioned", "partitioned"),
+        ("acid", "acid"),
+        ("insert_only", "partitioned"),
+        ("partitioned_acid", "insert_only"),
+        ("partitioned_acid", "partitioned_acid"),
+    ],
+)
+def test_tables_of_all_kinds_become_others(session: Session, before: str, after: str) -> None:
+    session.sql(f"CREATE TABLE hive.s.t USING orc {_KINDS[before]} AS SELECT 1 AS a, 'x' AS k")
+    session.sql("INSERT INTO hive.s.t VALUES (2, 'y')")
+    for added in (10, 100):
+        session.sql(
+            f"CREATE OR REPLACE TABLE hive.s.t USING orc {_KINDS[after]} "
+            f"AS SELECT a + {added} AS a, CAST(a AS STRING) AS b{added}, k FROM hive.s.t"
+        )
+    expected = [(111, "11", "x"), (112, "12", "y")]
+    assert _rows(session, "SELECT a, b100, k FROM hive.s.t") == expected
+    session.sql("INSERT INTO hive.s.t BY NAME SELECT 7 AS a, 'z' AS k, 'w' AS b100")
+    if "acid" in after:
+        session.sql("DELETE FROM hive.s.t WHERE a = 111")
+        del expected[0]
+    assert _rows(session, "SELECT a, b100, k FROM hive.s.t") == [*expected, (7, "w", "z")]
+    assert [row.tableName for row in session.sql("SHOW TABLES IN hive.s").collect()] == ["t"]
+    assert _folders(session) == ["t"]
+
+
+@pytest.mark.slow
+def test_a_frame_replaces_the_table_that_it_reads(session: Session) -> None:
+    session.sql(f"CREATE TABLE hive.s.t USING orc {_KINDS['acid']} AS SELECT 1 AS a")
+    frame = session.table("hive.s.t").selectExpr("a + 1 AS a", "'x' AS b")
+    frame.writeTo("hive.s.t").using("orc").tableProperty("transactional", "true").replace()
+    assert _rows(session) == [(2, "x")]
+
+
+@pytest.mark.slow
+def test_a_query_that_fails_leaves_the_old_transactional_table(session: Session) -> None:
+    session.sql(f"CREATE TABLE hive.s.t USING orc {_KINDS['partitioned_acid']} AS SELECT 1 AS a, 'x' AS k")
+    with pytest.raises(Exception, match="boom"):
+        session.sql(
+            "CREATE OR REPLACE TABLE hive.s.t AS SELECT if(id = 2, raise_error('boom'), 'x') AS b FROM range(3)"
+        )
+    assert _rows(session) == [(1, "x")]
+    assert _folders(session) == ["t"]
 
 
 def test_files_of_others_are_not_replaced(session: Session, tmp_path: Path) -> None:
     session.sql(f"CREATE TABLE hive.s.t (a INT) USING parquet LOCATION '{tmp_path}'")
-    with pytest.raises(NotSupportedError, match="only managed tables"):
+    with pytest.raises(NotSupportedError, match="its files do not go with it"):
         session.sql("CREATE OR REPLACE TABLE hive.s.t AS SELECT 'x' AS b")
     with pytest.raises(NotSupportedError, match="LOCATION"):
         session.sql(f"CREATE OR REPLACE TABLE hive.s.t (b STRING) USING orc LOCATION '{tmp_path / 'o'}'")
