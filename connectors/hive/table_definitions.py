@@ -93,8 +93,8 @@ class HiveDefinitions(MetastoreDefinitions):
             return None
         if not owned:
             raise NotSupportedError(
-                f"{name} cannot be replaced by a table of another definition: its files do not go with it; drop it and "
-                "create it, or INSERT OVERWRITE it"
+                f"{name} cannot be replaced by a table of another definition: it is an external table, whose files "
+                "stay; drop it and create it, or INSERT OVERWRITE it"
             )
         if is_transactional(old.parameters):
             # Rows that come later would be lost.

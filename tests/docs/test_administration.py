@@ -123,7 +123,7 @@ def test_rows_are_not_changed(spark: SparkSession, registry: CatalogRegistry, tm
     install(session, registry)
     _write_files(tmp_path / "data")
     session.sql(f"CREATE TABLE hive.default.items USING orc LOCATION '{tmp_path}/data/items'")
-    with pytest.raises(Exception, match="its files do not go with it"):
+    with pytest.raises(Exception, match="it is an external table"):
         session.sql(statement).collect()
     assert session.sql("SELECT * FROM hive.default.items").collect() == [("x", 2.5)]
     assert session.sql("SHOW TABLES IN hive.default").count() == 1

@@ -296,3 +296,10 @@ def test_a_table_is_replaced_by_another(
         assert warehouse.rows(name) == expected
         tables = session.sql(f"SHOW TABLES IN hive.{name.schema} LIKE '*__*'").collect()
         assert [row.tableName for row in tables] == []
+
+
+def test_rows_of_a_thousand_new_partitions(warehouse: Warehouse) -> None:
+    name = warehouse.create("thousand", ("ds",))
+    rows = pa.table({"id": pa.array(range(1000), pa.int64()), "ds": [f"d{number}" for number in range(1000)]})
+    insert_rows(warehouse.hive, name, [rows])
+    assert warehouse.rows(name) == rows.to_pylist()

@@ -55,6 +55,10 @@ BROKEN = (OSError, EOFError, TException, struct.error, ArithmeticError, ValueErr
 """Errors of a connection that is of no more use: it broke, or what came through it is no answer of a metastore."""
 
 
+_LONGEST = 1000
+"""Characters of a metastore's message; those of its database hold whole statements."""
+_TOO_LONG = "StackOverflowError"
+"""In the message where a statement of the metastore's own is too long: it would be so again."""
 _DATABASE = re.compile(r"JDO\w*Exception|deadlock|savepoint", re.IGNORECASE)
 
 
@@ -84,13 +88,13 @@ def mapped_answers(what: str, missing: Callable[[str], ConnectorError]) -> Itera
     try:
         yield
     except _MISSING as error:
-        raise missing(f"{what} says: {error.message}") from error
+        raise missing(f"{what} says: {_shortened(error.message)}") from error
     except TApplicationException as error:
         code = error_codes.NO_SUCH_CALL if is_unknown_call(error) else error_codes.REFUSED_REQUEST
-        raise MetastoreError(f"{what} says: {error.message}", code) from error
+        raise MetastoreError(f"{what} says: {_shortened(error.message)}", code) from error
     except ANSWERS as error:
         code = _CODES.get(type(error), error_codes.REFUSED_REQUEST)
-        raise MetastoreError(f"{what} says: {error.message}", code) from error
+        raise MetastoreError(f"{what} says: {_shortened(error.message)}", code) from error
 
 
 def is_database_failure(error: MetastoreError) -> bool:
@@ -98,7 +102,13 @@ def is_database_failure(error: MetastoreError) -> bool:
 
     Hive's client makes such calls again, too (``RetryingMetaStoreClient``), by the first of these words.
     """
-    return _DATABASE.search(error.message) is not None
+    return _DATABASE.search(error.message) is not None and _TOO_LONG not in error.message
+
+
+def _shortened(message: object) -> str:
+    """The beginning, and the end: the root cause comes last."""
+    text = str(message)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
 
 
 def is_unknown_call(error: TException) -> bool:

@@ -51,7 +51,10 @@ def session(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> It
         ("SHOW CREATE TABLE hive.s.t AS SERDE", "SHOW CREATE TABLE hive.s.t shows it"),
         ("INSERT INTO hive.s.`t$partitions` VALUES ('a')", "is a system table, which takes no rows"),
         ("INSERT INTO hive.s.t REPLACE WHERE id = 1 SELECT 1, 'a'", "'id' is no partition key; .*a condition on ds"),
-        ("CREATE OR REPLACE TABLE hive.s.t USING orc AS SELECT 1 AS a", "only managed tables .* INSERT OVERWRITE it"),
+        (
+            "CREATE OR REPLACE TABLE hive.s.t USING orc AS SELECT 1 AS a",
+            "an external table.* INSERT OVERWRITE it",
+        ),
         ("UPDATE hive.s.t SET id = 1", "not a transactional table, .* INSERT OVERWRITE"),
         ("DELETE FROM hive.s.t WHERE id = 1", "not a transactional table, .* INSERT OVERWRITE"),
         (

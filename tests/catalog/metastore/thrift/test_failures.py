@@ -170,7 +170,12 @@ class _Refusing(SmallMetastore):
 
 @pytest.mark.parametrize(
     ("said", "tries"),
-    [("Exception rolling back to savepoint s1", 3), ("javax.jdo.JDODataStoreException: x", 3), ("no such setting", 1)],
+    [
+        ("Exception rolling back to savepoint s1", 3),
+        ("javax.jdo.JDODataStoreException: x", 3),
+        ("JDOException: x Root cause: java.lang.StackOverflowError", 1),
+        ("no such setting", 1),
+    ],
 )
 def test_a_read_that_the_metastores_database_ended_is_repeated(said: str, tries: int) -> None:
     failing = _Refusing(said)
@@ -246,6 +251,42 @@ def test_old_and_new_metastores_lack_a_call(missing: str) -> None:
         # What a metastore lacks is asked for once.
         assert metastore.calls.total().count == (3 if missing == "get_table_req" else 2)
         metastore.close()
+
+
+class _Narrow(SmallMetastore):
+    """Its database takes few conditions at a time."""
+
+    def get_partitions_by_names(self, database: str, table: str, names: list[str]) -> list[ttypes.Partition]:
+        if len(names) > 100:
+            self.calls.append("refused")
+            raise ttypes.MetaException(f"query: SELECT {' OR '.join(names)} Root cause: java.lang.StackOverflowError")
+        found: list[ttypes.Partition] = super().get_partitions_by_names(database, table, names)
+        return found
+
+
+def test_too_many_names_are_asked_for_in_parts() -> None:
+    narrow = _Narrow()
+    with serving(speak_thrift(narrow)) as uri:
+        metastore = _connect(uri, read_timeout=5)
+        names = [f"ds=2024-{n % 7}/n={n}" for n in range(400)]
+        found = metastore.reads.get_partitions_by_names("d", "t", names)
+        assert [f"ds={one.values[0]}/n={one.values[1]}" for one in found] == names
+        metastore.close()
+    assert narrow.calls == ["refused", *["get_partitions_by_names"] * 4]
+
+
+def test_a_statement_of_the_metastores_database_is_not_told_whole() -> None:
+    said = f"SELECT {'A OR ' * 10_000} Root cause: no memory"
+    with (
+        serving(speak_thrift(_Refusing(said))) as uri,
+        closing(_connect(uri, read_timeout=5)) as metastore,
+        pytest.raises(MetastoreError) as caught,
+    ):
+        metastore.reads.get_databases()
+    message = caught.value.message
+    assert "SELECT A OR" in message
+    assert message.endswith("Root cause: no memory")
+    assert len(message) < 1500
 
 
 @pytest.mark.slow

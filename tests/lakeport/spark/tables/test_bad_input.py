@@ -130,7 +130,7 @@ def test_metastore_that_is_down(warehouse: Warehouse) -> None:
         ("CREATE TABLE hive.s.here AS SELECT 1 AS a", ["TABLE_OR_VIEW_ALREADY_EXISTS", "here"]),
         ("CREATE TABLE hive.s.new USING avro AS SELECT map(1, 1) AS a", ["HIVE_UNSUPPORTED_TYPE", "keys are strings"]),
         ("CREATE TABLE hive.nope.new AS SELECT 1 AS a", ["nope"]),
-        ("CREATE OR REPLACE TABLE hive.s.here AS SELECT 1 AS a", ["NOT_SUPPORTED", "only managed tables"]),
+        ("CREATE OR REPLACE TABLE hive.s.here AS SELECT 1 AS a", ["NOT_SUPPORTED", "it is an external table"]),
         ("ALTER TABLE hive.s.here ADD COLUMN z INT", ["NOT_SUPPORTED", "AddColumn"]),
         ("ALTER TABLE hive.s.here DROP PARTITION (p = 77)", ["PARTITIONS_NOT_FOUND", "77"]),
         ("ALTER TABLE hive.s.here SET TBLPROPERTIES ('transactional' = 'true')", ["NOT_SUPPORTED", "transactional"]),

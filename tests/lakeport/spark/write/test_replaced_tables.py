@@ -164,7 +164,7 @@ def test_a_query_that_fails_leaves_the_old_transactional_table(session: Session)
 
 def test_files_of_others_are_not_replaced(session: Session, tmp_path: Path) -> None:
     session.sql(f"CREATE TABLE hive.s.t (a INT) USING parquet LOCATION '{tmp_path}'")
-    with pytest.raises(NotSupportedError, match="its files do not go with it"):
+    with pytest.raises(NotSupportedError, match="it is an external table"):
         session.sql("CREATE OR REPLACE TABLE hive.s.t AS SELECT 'x' AS b")
     with pytest.raises(NotSupportedError, match="LOCATION"):
         session.sql(f"CREATE OR REPLACE TABLE hive.s.t (b STRING) USING orc LOCATION '{tmp_path / 'o'}'")
