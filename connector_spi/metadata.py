@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Generic, Protocol, runtime_checkable
 
-from connector_spi.handles import ColumnHandle, TableHandle, TableT_co
+from connector_spi.handles import ColumnHandle, Split, TableHandle, TableT_co
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.predicate import ConnectorExpression, Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
@@ -23,6 +23,7 @@ __all__ = [
     "LimitApplication",
     "ProjectionApplication",
     "SupportsColumnStatistics",
+    "SupportsFooterStatistics",
     "SupportsLimit",
     "SupportsPartitionListing",
     "SupportsStatistics",
@@ -221,6 +222,28 @@ class SupportsColumnStatistics(Protocol):
 
     def get_column_statistics(self, session: ConnectorSession, table: TableHandle) -> TableStatistics:
         """As ``get_table_statistics``, with all that is known of columns; for ``SHOW STATS``, and for plans by cost."""
+
+
+@runtime_checkable
+class SupportsFooterStatistics(Protocol):
+    """Metadata whose files say what is in them, for plans by cost of tables that nobody has analyzed."""
+
+    def get_footer_statistics(
+        self, session: ConnectorSession, table: TableHandle, splits: Sequence[Split], columns: Sequence[ColumnHandle]
+    ) -> TableStatistics | None:
+        """What the files of a scan say of its rows: how many there are, and NULLs and bounds of columns.
+
+        Asked only where other statistics are missing, as each file may have to be opened.
+
+        Args:
+            session: The statement.
+            table: The handle that the splits were made for.
+            splits: All splits of the scan.
+            columns: The columns of which something is asked.
+
+        Returns:
+            What is known, of some of the columns; ``None`` where it is not, or where it would take long.
+        """
 
 
 @runtime_checkable

@@ -1,7 +1,8 @@
 """Queries of TPC-H, and joins as TPC-DS has them, planned by statistics of columns and without; a join by buckets.
 
-Tables are Parquet at scale 1, whose statistics ``ANALYZE TABLE`` has put into the metastore. Both plans take turns in
-one session; answers are compared. ``--folder`` keeps the tables for the next run, ``--parts`` chooses what is run.
+Tables are Parquet at scale 1, whose statistics ``ANALYZE TABLE`` has put into the metastore; with ``--unanalyzed``
+nothing is known but what footers say. Both plans take turns in one session; answers are compared. ``--folder`` keeps
+the tables for the next run, ``--parts`` chooses what is run.
 """
 
 from __future__ import annotations
@@ -56,12 +57,15 @@ class _Asked:
         folder: Where the tables are kept; ``None`` to delete them afterwards.
         parts: Which of ``_PARTS``.
         rounds: Rounds that count; ``None`` for two.
+        only: Numbers of the queries of TPC-H; all if there are none.
+        analyzed: The tables have statistics in the metastore.
     """
 
     folder: Path | None
     parts: Sequence[str]
     rounds: int | None
     only: Sequence[int]
+    analyzed: bool
 
 
 def measure(asked: _Asked, size: Size, folder: Path) -> list[Figure]:
@@ -74,7 +78,7 @@ def measure(asked: _Asked, size: Size, folder: Path) -> list[Figure]:
     rounds = size.of(2, 1) if asked.rounds is None else asked.rounds
     figures = []
     with open_lake(folder, _SETTINGS) as lake:
-        names = _register(lake, place, folder, with_statistics={*asked.parts} != {"buckets"})
+        names = _register(lake, place, folder, analyzed=asked.analyzed and {*asked.parts} != {"buckets"})
         if "badly-ordered" in asked.parts:
             gain = "the aim is 1.5 at least"
             figures += _by_cost(lake, "query {}", dict(enumerate(statements(_BADLY_ORDERED), 1)), names, rounds, gain)
@@ -153,7 +157,7 @@ def _laid_out(lake: Lake, query: str, value: str) -> list[tuple[object, ...]]:
     return lake.collect(query)
 
 
-def _register(lake: Lake, place: Path, folder: Path, *, with_statistics: bool) -> dict[str, str]:
+def _register(lake: Lake, place: Path, folder: Path, *, analyzed: bool) -> dict[str, str]:
     for table in TABLES:
         own = folder / "tables" / table
         own.mkdir(parents=True)
@@ -161,7 +165,7 @@ def _register(lake: Lake, place: Path, folder: Path, *, with_statistics: bool) -
         for path in files:
             (own / path.name).symlink_to(path.resolve())
         lake.register("hive", table, own)
-        if with_statistics:
+        if analyzed:
             lake.session.sql(f"ANALYZE TABLE hive.bench.{table} COMPUTE STATISTICS FOR ALL COLUMNS")
     return {table: f"hive.bench.{table}" for table in TABLES}
 
@@ -178,6 +182,7 @@ if __name__ == "__main__":
     own.add_argument("--parts", nargs="+", choices=_PARTS, default=_PARTS, help="what is run; all of it by default")
     own.add_argument("--rounds", type=int, help="rounds that count")
     own.add_argument("--only", type=int, nargs="+", default=(), help="numbers of the queries of TPC-H to run")
+    own.add_argument("--unanalyzed", action="store_true", help="without statistics in the metastore")
     given, _ = own.parse_known_args()
-    asked = _Asked(given.folder, given.parts, given.rounds, given.only)
+    asked = _Asked(given.folder, given.parts, given.rounds, given.only, not given.unanalyzed)
     run_command(__doc__ or "", partial(measure, asked), parents=[own])

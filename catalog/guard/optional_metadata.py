@@ -10,10 +10,11 @@ from catalog.guard.compiler import ACCESS_CONTROL_EXPRESSION
 from catalog.guard.handles import GuardedTable
 from catalog.guard.metadata import GuardedMetadata, guarded_table
 from connector_spi.errors import AccessDeniedError, NotSupportedError
-from connector_spi.handles import Split, TableHandle
+from connector_spi.handles import ColumnHandle, Split, TableHandle
 from connector_spi.metadata import (
     LimitApplication,
     SupportsColumnStatistics,
+    SupportsFooterStatistics,
     SupportsLimit,
     SupportsPartitionListing,
     SupportsStatistics,
@@ -102,6 +103,19 @@ class _ColumnStatistics(GuardedMetadata):
             return TableStatistics()
         metadata = cast(SupportsColumnStatistics, self.metadata)
         return _shown(guarded, metadata.get_column_statistics(session, guarded.table))
+
+
+class _FooterStatistics(GuardedMetadata):
+    def get_footer_statistics(
+        self, session: ConnectorSession, table: TableHandle, splits: Sequence[Split], columns: Sequence[ColumnHandle]
+    ) -> TableStatistics | None:
+        guarded = guarded_table(table)
+        self.checks.select(session.identity, guarded.name, ())
+        # Files know nothing of row filters and masks.
+        if not guarded.is_whole or guarded.unreadable:
+            return None
+        metadata = cast(SupportsFooterStatistics, self.metadata)
+        return metadata.get_footer_statistics(session, guarded.table, splits, columns)
 
 
 class _TimeTravel(GuardedMetadata):
@@ -277,6 +291,7 @@ READING: tuple[tuple[type, type[GuardedMetadata]], ...] = (
     (SupportsAggregation, _Aggregation),
     (SupportsStatistics, _Statistics),
     (SupportsColumnStatistics, _ColumnStatistics),
+    (SupportsFooterStatistics, _FooterStatistics),
     (SupportsTimeTravel, _TimeTravel),
     (SupportsPartitionListing, _PartitionListing),
     (SupportsTablePartitioning, _TablePartitioning),

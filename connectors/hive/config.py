@@ -28,6 +28,7 @@ from connectors.hive.buckets.layout import (
 from connectors.hive.formats.avro.schema_url import HOSTS
 from connectors.hive.listing.cache import LISTING_PROPERTIES
 from connectors.hive.listing.first_rows import TOP_N_THRESHOLD
+from connectors.hive.statistics.footer_statistics import FOOTER_STATISTICS
 from connectors.hive.write.codec_setting import COMPRESSION_CODEC
 from connectors.hive.write.statistics.counted_columns import COLLECT_STATISTICS
 from connectors.toolkit.storage.properties import STORAGE_PROPERTIES
@@ -169,6 +170,7 @@ CONFIG_PROPERTIES: tuple[PropertyMetadata[object], ...] = (
     SPLIT_LOADER_CONCURRENCY,
     FOOTER_CACHE,
     TOP_N_THRESHOLD,
+    FOOTER_STATISTICS,
     PARQUET_ZONE,
     ORC_ZONE,
     RCFILE_ZONE,

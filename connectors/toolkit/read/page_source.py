@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from connector_spi.handles import ColumnHandle
 from connector_spi.page_source import PageSource
+from connector_spi.predicate import ColumnReference
 from connector_spi.scan_counters import count
 from connectors.toolkit.partition_values import constant_batch
 from connectors.toolkit.read.file_read import FileRead
 from connectors.toolkit.read.open_file import ColumnarFile
-from connectors.toolkit.read.pruning import ColumnBounds
+from connectors.toolkit.read.pruning import ColumnBounds, enclosing
 from connectors.toolkit.read.rows import FileRows
 from connectors.toolkit.read.stages import FileT, Stage
 from connectors.toolkit.read.summary import RangeSummary
@@ -88,6 +89,11 @@ class FilePageSource(PageSource, Generic[FileT]):
         with self._errors(self._read.path), self._open_file() as file:
             return _summary(file, columns, counted) if isinstance(file, ColumnarFile) else None
 
+    def enclosure(self) -> RangeSummary | None:
+        """As ``summary``, for estimates: values lie within the bounds, and what is unknown of a column is ``None``."""
+        with self._errors(self._read.path), self._open_file() as file:
+            return _enclosure(file, self._read.columns) if isinstance(file, ColumnarFile) else None
+
     def close(self) -> None:
         self._batches.close()
 
@@ -149,6 +155,17 @@ class StagedPageSource(PageSource):
                 stack.callback(staged.close)
                 batches = staged
             yield from batches
+
+
+def _enclosure(file: ColumnarFile, columns: Sequence[ColumnHandle]) -> RangeSummary | None:
+    parts = list(file.rows())
+    if parts and not file.gives_every_row:
+        return None
+    known = {
+        one.name: enclosing([file.bounds(part.part, ColumnReference(one), one.type) for part in parts])
+        for one in columns
+    }
+    return RangeSummary(sum(part.count for part in parts), known)
 
 
 def _summary(

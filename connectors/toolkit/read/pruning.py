@@ -43,6 +43,22 @@ class ColumnBounds:
         return ColumnBounds(min(lows, default=None), max(highs, default=None), nulls, rows)
 
 
+def enclosing(parts: Sequence[ColumnBounds]) -> ColumnBounds:
+    """Of the rows of all parts, as far as all of them say it."""
+    with_values = [one for one in parts if one.null_count is None or one.null_count != one.row_count]
+    lows = [one.low for one in with_values if one.low is not None]
+    highs = [one.high for one in with_values if one.high is not None]
+    known = len(lows) == len(highs) == len(with_values)
+    nulls = [one.null_count for one in parts if one.null_count is not None]
+    rows = [one.row_count for one in parts if one.row_count is not None]
+    return ColumnBounds(
+        min(lows, default=None) if known else None,
+        max(highs, default=None) if known else None,
+        sum(nulls) if len(nulls) == len(parts) else None,
+        sum(rows) if len(rows) == len(parts) else None,
+    )
+
+
 def may_match(domain: Domain, bounds: ColumnBounds) -> bool:
     """Whether a row of the column may be in the domain; true on doubt.
 

@@ -30,6 +30,7 @@ from lakeport.spark.scan.environment import SparkEnvironment
 from lakeport.spark.scan.partitioning.keyed_splits import Key, KeyedSplits, keyed_splits
 from lakeport.spark.scan.reader_choice import NativeRead, PlannedScan, TaskRead, choose_reader, may_be_native
 from lakeport.spark.scan.statistics.columns import plausible_columns
+from lakeport.spark.scan.statistics.footers import with_footer_statistics
 from lakeport.spark.scan.statistics.table import of_columns
 from lakeport.spark.streaming.micro_batch import StreamedTable
 from lakeport.spark.tasks.counters import TaskCounters, forget_counters
@@ -239,6 +240,8 @@ class Scan:
         known = self._known_statistics(wants_columns) if asked.plan.aggregation is None else TableStatistics()
         if known.size_bytes is None:
             known = replace(known, size_bytes=self.planned().splits.size_bytes)
+        if wants_columns:
+            known = with_footer_statistics(asked.plan, known, asked.output.names, self.planned().splits.splits)
         columns = plausible_columns(known, asked.output) if wants_columns else ()
         known = replace(known, columns=columns)
         if has_groups:

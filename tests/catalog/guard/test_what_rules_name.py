@@ -17,8 +17,8 @@ from catalog.guard.metadata import GuardedMetadata, guarded_table
 from catalog.guard.optional_metadata import READING
 from catalog.guard.writing_metadata import WRITING
 from connector_spi.errors import AccessDeniedError, NotSupportedError
-from connector_spi.handles import TableHandle
-from connector_spi.metadata import SupportsStatistics
+from connector_spi.handles import ColumnHandle, Split, TableHandle
+from connector_spi.metadata import SupportsFooterStatistics, SupportsStatistics
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import PartitionDefinition, SupportsPartitionDefinition
 from connector_spi.optional.read_options import SupportsReadOptions
@@ -26,6 +26,7 @@ from connector_spi.predicate import Constraint, Domain, TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.security import Identity
 from connector_spi.session import ConnectorSession
+from connector_spi.statistics import TableStatistics
 from connectors.memory.metadata import MemoryMetadata, MemoryTransaction
 from tests.lakeport.access_control.guarded_sessions import RULES, memory_with_orders, write_rules
 
@@ -50,6 +51,11 @@ class _Metadata(MemoryMetadata):
         found = self.get_table_handle(session, FEED)
         assert found is not None
         return found
+
+    def get_footer_statistics(
+        self, session: ConnectorSession, table: TableHandle, splits: Sequence[Split], columns: Sequence[ColumnHandle]
+    ) -> TableStatistics:
+        return TableStatistics(7.0)
 
     def add_partitions(
         self, session: ConnectorSession, name: SchemaTableName, partitions: Sequence[PartitionDefinition]
@@ -127,6 +133,26 @@ def test_statistics_need_select(tmp_path: Path) -> None:
     assert table is not None
     with pytest.raises(AccessDeniedError, match="Cannot select from"):
         cast(SupportsStatistics, metadata).get_table_statistics(writer, table)
+
+
+@pytest.mark.parametrize(
+    ("rule", "rows"),
+    [
+        ({}, 7.0),
+        ({"filter": "id > 1"}, None),
+        ({"columns": [{"name": "ssn", "mask": "'x'"}]}, None),
+        ({"columns": [{"name": "ssn", "allow": False}]}, None),
+    ],
+)
+def test_footers_know_nothing_of_filters_and_masks(
+    tmp_path: Path, rule: Mapping[str, object], rows: float | None
+) -> None:
+    one = {"user": "clerk", "table": "orders", "privileges": ["SELECT"], **rule}
+    metadata = guarded(tmp_path, SupportsFooterStatistics, [one])
+    table = metadata.get_table_handle(session(CLERK), ORDERS)
+    assert table is not None
+    found = cast(SupportsFooterStatistics, metadata).get_footer_statistics(session(CLERK), table, (), ())
+    assert (None if found is None else found.row_count) == rows
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,8 @@ _EPOCH_DAY = date(1970, 1, 1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Sketches are off by some per cent.
 _ESTIMATES = 1.1
+# Rows for each value, from which on all values are likely to be there.
+_MANY = 4
 
 _TextOf = Callable[[Value], str | None]
 
@@ -37,8 +39,8 @@ def plausible_columns(known: TableStatistics, schema: pa.Schema) -> tuple[tuple[
         known: What the connector knows of the rows that are read.
         schema: The columns of the scan.
     """
-    names = set(schema.names)
-    found = ((name, _plausible(one, known.row_count)) for name, one in known.columns if name in names)
+    types = {field.name: field.type for field in schema}
+    found = ((name, _plausible(one, types[name], known.row_count)) for name, one in known.columns if name in types)
     return tuple((name, one) for name, one in found if one is not None)
 
 
@@ -59,15 +61,38 @@ def column_answers(known: TableStatistics, schema: pa.Schema) -> Answer:
     return answers.reference_map(made)
 
 
-def _plausible(one: ColumnStatistics, rows: float | None) -> ColumnStatistics | None:
+def _plausible(one: ColumnStatistics, data_type: pa.DataType, rows: float | None) -> ColumnStatistics | None:
     if one.null_fraction is not None and not 0 <= one.null_fraction <= 1:
         return None
     if one.low is not None and one.high is not None and one.high < one.low:  # type: ignore[operator]
         return None
-    if one.distinct_values is None or rows is None:
+    if rows is None:
         return one
     present = rows * (1 - (one.null_fraction or 0))
-    return replace(one, distinct_values=min(one.distinct_values, max(present * _ESTIMATES, 1.0)))
+    if one.distinct_values is not None:
+        return replace(one, distinct_values=min(one.distinct_values, max(present * _ESTIMATES, 1.0)))
+    if one.low is None or one.high is None:
+        return one
+    return replace(one, distinct_values=_distinct_within(present, _values_within(one.low, one.high, data_type)))
+
+
+def _distinct_within(present: float, most: float) -> float | None:
+    """How many distinct values there are, where rows and bounds leave little doubt; Spark estimates no filter without.
+
+    Keys that are counted up are as many as the values within their bounds. A join by a number that is too high would
+    look too good, so that in doubt there is none.
+    """
+    return max(1.0, most) if present >= _MANY * most or round(present) == most else None
+
+
+def _values_within(low: Value, high: Value, data_type: pa.DataType) -> float:
+    if isinstance(low, int) and isinstance(high, int):
+        return high - low + 1
+    if isinstance(low, Decimal) and isinstance(high, Decimal) and pa.types.is_decimal(data_type):
+        return float((high - low).scaleb(data_type.scale)) + 1
+    if pa.types.is_date32(data_type) and isinstance(low, date) and isinstance(high, date):
+        return (high - low).days + 1
+    return math.inf
 
 
 def _answers(one: ColumnStatistics, data_type: pa.DataType, rows: float | None) -> dict[str, Answer]:

@@ -32,6 +32,7 @@ from tests.lakeport.spark.scan.fakes import FOR_TASKS, FakeSpark, scanned
 
 pytestmark = pytest.mark.spark
 
+_PLAIN = "spark_catalog.default.by_cost"
 COUNT = 40
 DAY, INSTANT = date(2024, 1, 1), datetime(2024, 1, 1, tzinfo=UTC)
 ROWS = pa.table(
@@ -169,9 +170,46 @@ def test_what_hive_says_is_old_is_not_used(session: Session, tmp_path: Path) -> 
     table = create_table(metastore(session), tmp_path, "s", "partly", KEYED)
     # A metastore says it of all columns whose statistics are set.
     metastore(session).writes.alter_table("s", "partly", replace(table, parameters=Parameters.of(said)))
-    found = known(session, "SELECT * FROM hive.s.partly")
+    session.spark.sql("SET spark.lakeport.hive.footer_statistics_max_files=0")
+    try:
+        found = known(session, "SELECT * FROM hive.s.partly")
+    finally:
+        session.spark.sql("SET spark.lakeport.hive.footer_statistics_max_files=128")
     assert "id" in found
     assert "p" not in found
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "orc"])
+def test_nobody_has_analyzed_the_table_but_its_files_know(session: Session, tmp_path: Path, file_format: str) -> None:
+    name = f"bare_{file_format}"
+    table = create_table(metastore(session), tmp_path, "s", name, ROWS, file_format=file_format)
+    metastore(session).writes.drop_table_statistics("s", name, ROWS.column_names)
+    metastore(session).writes.alter_table("s", name, replace(table, parameters=Parameters.of({"EXTERNAL": "TRUE"})))
+    ours, expected = (known(session, f"SELECT * FROM {one}") for one in (f"hive.s.{name}", _PLAIN))
+    for column in ("i8", "i16", "i32", "i64", "flag", "day"):
+        assert ours[column][1:4] == expected[column][1:4], column
+    # Where rows and bounds leave little doubt.
+    distinct = {column: found[0] for column, found in ours.items() if found[0] is not None}
+    assert distinct == {name: f"Some({count})" for name, count in {"i8": 5, "amount": 40, "flag": 2, "day": 40}.items()}
+    assert ours["text"][:4] == (None, "Some(0)", None, None)
+    for query in ("SELECT * FROM {t}", "SELECT * FROM {t} WHERE day >= DATE'2024-02-01' AND i8 < 3"):
+        ours_rows, expected_rows = (rows_of(session, query.format(t=one)) for one in (f"hive.s.{name}", _PLAIN))
+        assert ours_rows == pytest.approx(expected_rows, abs=1), query
+    session.spark.sql("SET spark.lakeport.hive.footer_statistics_max_files=0")
+    try:
+        assert known(session, f"SELECT * FROM hive.s.{name}") == {}
+    finally:
+        session.spark.sql("SET spark.lakeport.hive.footer_statistics_max_files=128")
+
+
+def test_files_of_changed_tables_know_nothing_of_deleted_rows(session: Session) -> None:
+    session.sql("CREATE SCHEMA IF NOT EXISTS hive.s")
+    session.sql("CREATE TABLE hive.s.acid (id INT) USING orc TBLPROPERTIES ('transactional' = 'true')")
+    session.sql("INSERT INTO hive.s.acid SELECT id FROM range(10)")
+    metastore(session).writes.drop_table_statistics("s", "acid", ["id"])
+    assert known(session, "SELECT * FROM hive.s.acid")["id"][2:4] == ("Some(0)", "Some(9)")
+    session.sql("DELETE FROM hive.s.acid WHERE id > 3")
+    assert known(session, "SELECT * FROM hive.s.acid") == {}
 
 
 @pytest.mark.parametrize(
