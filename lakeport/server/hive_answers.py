@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from py4j.java_gateway import JavaObject
 
+from catalog.metastore.types import hive_type_text
 from catalog.registry import CatalogRegistry
+from catalog.resolver import ResolvedTable
 from connector_spi.errors import ConnectorError, InvalidArgumentError, SchemaNotFoundError, TableNotFoundError
 from connector_spi.names import CatalogSchemaTableName, parse_name, quote_identifier
+from connector_spi.schema import TableMetadata
 from lakeport.planning.redirection import resolve
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.statements import new_statement
@@ -69,19 +73,24 @@ class HiveAnswers:
         return text
 
     def _description(self, session: JavaObject, words: str, name: tuple[str, ...], current: tuple[str, str]) -> str:
-        """A row that says that a table is missing, by which PyHive knows it; Spark's error is none that it knows."""
+        """Columns with Hive's types: PyHive knows no ``timestamp_ntz``.
+
+        Of a table that is missing a row that says so, by which PyHive knows it; Spark's error is none that it knows.
+        """
         catalog, *below = (*current[: 3 - len(name)], *name)
         if len(below) != 2 or catalog not in self._registry.names():
             return words
         schema, table = below
         with statement_scope(new_statement(self._jvm, self._registry, session=session)) as statement:
+            full = CatalogSchemaTableName(catalog, schema.lower(), table.lower())
             try:
-                resolve(statement.access(catalog), CatalogSchemaTableName(catalog, schema.lower(), table.lower()), None)
+                _, found = resolve(statement.access(catalog), full, None)
+                if isinstance(found, ResolvedTable):
+                    words = _rows(_described(found.table))
             except (TableNotFoundError, SchemaNotFoundError):
-                missing = _literal(f"Table {'.'.join(name)} does not exist")
-                words = f"SELECT {missing} AS col_name, '' AS data_type, '' AS comment"
+                words = _rows([(f"Table {'.'.join(name)} does not exist", "", "")])
             except ConnectorError:
-                pass  # the statement itself says it
+                pass  # the statement itself says it, or Hive has no type of a column
             statement.commit()
         return words
 
@@ -93,6 +102,26 @@ def _name(match: re.Match[str] | None) -> tuple[str, ...]:
         return () if text is None else parse_name(text)
     except InvalidArgumentError:
         return ("",) * 4  # one with blanks around its dots: no name of ours, for PyHive writes none
+
+
+def _described(table: TableMetadata) -> list[tuple[str, str, str | None]]:
+    """The rows of ``DESCRIBE``, as Hive and Spark have them.
+
+    Raises:
+        NotSupportedError: Hive has no type of a column.
+    """
+    columns = {one.name: one for one in table.visible_columns()}
+    rows = {name: (name, one.declared_type or hive_type_text(one.type), one.comment) for name, one in columns.items()}
+    keys = [rows[name] for name in table.partitioned_by if name in rows]
+    heads = [("# Partition Information", "", ""), ("# col_name", "data_type", "comment")]
+    return [*rows.values(), *(heads if keys else []), *keys]
+
+
+def _rows(rows: Sequence[tuple[str, str, str | None]]) -> str:
+    values = (f"({', '.join('NULL' if one is None else _literal(one) for one in row)})" for row in rows)
+    # The types are those of strings also where each comment is NULL.
+    typed = "col_name, data_type, CAST(comment AS STRING) AS comment"
+    return f"SELECT {typed} FROM VALUES {', '.join(values)} AS described(col_name, data_type, comment)"
 
 
 def _literal(text: str) -> str:

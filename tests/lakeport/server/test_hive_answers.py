@@ -38,6 +38,21 @@ def test_a_missing_table_is_a_row_that_says_so(client: Client, name: str) -> Non
     assert client.rows(f"DESCRIBE {name}") == [(f"Table {name} does not exist", "", "")]
 
 
+def test_types_are_those_of_hive(client: Client) -> None:
+    columns = "a TIMESTAMP_NTZ COMMENT 'it\\'s', b ARRAY<TIMESTAMP_NTZ>, c VARCHAR(3), d DOUBLE, k INT"
+    client.rows(f"CREATE TABLE hive.sales.timed ({columns}) USING orc PARTITIONED BY (k)")
+    keys = [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"), ("k", "int", None)]
+    expected = [
+        ("a", "timestamp", "it's"),
+        ("b", "array<timestamp>", None),
+        ("c", "varchar(3)", None),
+        ("d", "double", None),
+        ("k", "int", None),
+    ]
+    assert client.rows("DESCRIBE `sales`.`timed`") == [*expected, *keys]
+    client.rows("DROP TABLE hive.sales.timed")
+
+
 def test_other_statements_are_those_of_spark(spark: SparkSession, server: RunningServer, client: Client) -> None:
     assert [row[0] for row in client.rows("DESCRIBE sales.labels")][:3] == ["s", "d", "id"]
     assert client.rows("DESCRIBE FUNCTION upper")
