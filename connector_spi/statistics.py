@@ -20,6 +20,8 @@ class ColumnStatistics(Serializable):
         size_bytes: Bytes of all values.
         low: Smallest value.
         high: Largest value.
+        quantiles: Values that part the rows that are not NULL into groups of equal size, the smallest and the largest
+            included: numbers, days since 1970 of dates, seconds since 1970 of timestamps. Empty is unknown.
     """
 
     null_fraction: float | None = None
@@ -27,6 +29,7 @@ class ColumnStatistics(Serializable):
     size_bytes: int | None = None
     low: Value | None = None
     high: Value | None = None
+    quantiles: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

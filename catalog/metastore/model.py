@@ -236,6 +236,8 @@ class ColumnStatistics(Serializable):
         max_length: Most bytes of a value of text or binary.
         true_count: Number of true values of a boolean.
         false_count: Number of false values of a boolean.
+        quantiles: Values that part the rows that are not NULL into groups of equal size, the smallest and the greatest
+            value included: numbers, days since 1970 of dates, seconds since 1970 of timestamps. None: not known.
     """
 
     column: str
@@ -248,3 +250,4 @@ class ColumnStatistics(Serializable):
     max_length: int | None = None
     true_count: int | None = None
     false_count: int | None = None
+    quantiles: tuple[float, ...] = ()

@@ -218,6 +218,7 @@ struct LongColumnStatsData {
   2: optional i64 highValue
   3: required i64 numNulls
   4: required i64 numDVs
+  6: optional binary histogram  // Hive 4: a KLL sketch
 }
 
 struct DoubleColumnStatsData {
@@ -225,6 +226,7 @@ struct DoubleColumnStatsData {
   2: optional double highValue
   3: required i64 numNulls
   4: required i64 numDVs
+  6: optional binary histogram  // Hive 4: a KLL sketch
 }
 
 struct StringColumnStatsData {
@@ -250,6 +252,7 @@ struct DecimalColumnStatsData {
   2: optional Decimal highValue
   3: required i64 numNulls
   4: required i64 numDVs
+  6: optional binary histogram  // Hive 4: a KLL sketch
 }
 
 struct Date {
@@ -261,6 +264,7 @@ struct DateColumnStatsData {
   2: optional Date highValue
   3: required i64 numNulls
   4: required i64 numDVs
+  6: optional binary histogram  // Hive 4: a KLL sketch
 }
 
 struct Timestamp {
@@ -272,6 +276,7 @@ struct TimestampColumnStatsData {
   2: optional Timestamp highValue
   3: required i64 numNulls
   4: required i64 numDVs
+  6: optional binary histogram  // Hive 4: a KLL sketch
 }
 
 union ColumnStatisticsData {

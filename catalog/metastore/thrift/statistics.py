@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from catalog.metastore._thrift.lakeport_metastore import ttypes
 from catalog.metastore.model import ColumnStatistics
+from catalog.metastore.thrift.histograms import quantiles
 from connector_spi.errors import InvalidArgumentError
 
 __all__ = ["statistics_from_thrift", "statistics_to_thrift"]
@@ -15,6 +16,7 @@ __all__ = ["statistics_from_thrift", "statistics_to_thrift"]
 _EPOCH_DAY = date(1970, 1, 1)
 _EPOCH = datetime(1970, 1, 1)
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_DAY_SECONDS = 86_400
 _UNKNOWN = -1
 _Bound = int | float | Decimal | date | datetime
 
@@ -92,7 +94,13 @@ def _ranged_statistics(name: str, type_text: str, data: ttypes.ColumnStatisticsD
         distinct_count=_known(stats.numDVs),
         low=None if stats.lowValue is None else read(stats.lowValue),
         high=None if stats.highValue is None else read(stats.highValue),
+        quantiles=_quantiles(stats.histogram, _DAY_SECONDS if data.dateStats is not None else 1),
     )
+
+
+def _quantiles(sketch: bytes | None, unit: int) -> tuple[float, ...]:
+    """Of dates, too, Hive sketches seconds."""
+    return tuple(one / unit for one in quantiles(sketch)) if sketch else ()
 
 
 def _from_seconds(seconds: int) -> datetime:

@@ -106,7 +106,8 @@ def _column(found: MetastoreStatistics, rows: int | None) -> ColumnStatistics:
     distinct = found.distinct_count
     if distinct is None and found.true_count is not None and found.false_count is not None:
         distinct = (found.true_count > 0) + (found.false_count > 0)
-    return ColumnStatistics(nulls, None if distinct is None else float(distinct), size, found.low, found.high)
+    known = None if distinct is None else float(distinct)
+    return ColumnStatistics(nulls, known, size, found.low, found.high, found.quantiles)
 
 
 def _merged(parts: Sequence[tuple[MetastoreStatistics, int | None]], complete: bool) -> ColumnStatistics:

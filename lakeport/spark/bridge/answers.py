@@ -16,6 +16,7 @@ __all__ = [
     "Answer",
     "KnownAnswers",
     "array",
+    "boxed",
     "bucket_transform",
     "columns",
     "constant",
@@ -26,6 +27,7 @@ __all__ = [
     "java_object",
     "optional",
     "optional_long",
+    "optional_of",
     "plain",
     "reference",
     "reference_map",
@@ -93,6 +95,16 @@ def optional_long(value: float | None) -> Answer:
 def optional(java_class: str, text: str) -> Answer:
     """An ``Optional`` of a value that a class of ``java.lang``, or ``Decimal`` of Spark, makes of a text."""
     return Answer(("optional", java_class, text))
+
+
+def optional_of(answer: Answer) -> Answer:
+    """An ``Optional`` of something."""
+    return Answer(("optional of", answer.words))
+
+
+def boxed(java_class: str, text: str) -> Answer:
+    """A value that a class of ``java.lang`` makes of a text."""
+    return Answer(("boxed", java_class, text))
 
 
 def reference_map(items: Mapping[str, Answer]) -> Answer:

@@ -3131,6 +3131,7 @@ class LongColumnStatsData(object):
      - highValue
      - numNulls
      - numDVs
+     - histogram
 
     """
 
@@ -3139,14 +3140,16 @@ class LongColumnStatsData(object):
         'highValue',
         'numNulls',
         'numDVs',
+        'histogram',
     )
 
 
-    def __init__(self, lowValue=None, highValue=None, numNulls=None, numDVs=None,):
+    def __init__(self, lowValue=None, highValue=None, numNulls=None, numDVs=None, histogram=None,):
         self.lowValue = lowValue
         self.highValue = highValue
         self.numNulls = numNulls
         self.numDVs = numDVs
+        self.histogram = histogram
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -3177,6 +3180,11 @@ class LongColumnStatsData(object):
                     self.numDVs = iprot.readI64()
                 else:
                     iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.histogram = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -3202,6 +3210,10 @@ class LongColumnStatsData(object):
         if self.numDVs is not None:
             oprot.writeFieldBegin('numDVs', TType.I64, 4)
             oprot.writeI64(self.numDVs)
+            oprot.writeFieldEnd()
+        if self.histogram is not None:
+            oprot.writeFieldBegin('histogram', TType.STRING, 6)
+            oprot.writeBinary(self.histogram)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -3239,6 +3251,7 @@ class DoubleColumnStatsData(object):
      - highValue
      - numNulls
      - numDVs
+     - histogram
 
     """
 
@@ -3247,14 +3260,16 @@ class DoubleColumnStatsData(object):
         'highValue',
         'numNulls',
         'numDVs',
+        'histogram',
     )
 
 
-    def __init__(self, lowValue=None, highValue=None, numNulls=None, numDVs=None,):
+    def __init__(self, lowValue=None, highValue=None, numNulls=None, numDVs=None, histogram=None,):
         self.lowValue = lowValue
         self.highValue = highValue
         self.numNulls = numNulls
         self.numDVs = numDVs
+        self.histogram = histogram
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -3285,6 +3300,11 @@ class DoubleColumnStatsData(object):
                     self.numDVs = iprot.readI64()
                 else:
                     iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.histogram = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -3310,6 +3330,10 @@ class DoubleColumnStatsData(object):
         if self.numDVs is not None:
             oprot.writeFieldBegin('numDVs', TType.I64, 4)
             oprot.writeI64(self.numDVs)
+            oprot.writeFieldEnd()
+        if self.histogram is not None:
+            oprot.writeFieldBegin('histogram', TType.STRING, 6)
+            oprot.writeBinary(self.histogram)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -3641,6 +3665,7 @@ class DecimalColumnStatsData(object):
      - highValue
      - numNulls
      - numDVs
+     - histogram
 
     """
 
@@ -3649,14 +3674,16 @@ class DecimalColumnStatsData(object):
         'highValue',
         'numNulls',
         'numDVs',
+        'histogram',
     )
 
 
-    def __init__(self, lowValue=None, highValue=None, numNulls=None, numDVs=None,):
+    def __init__(self, lowValue=None, highValue=None, numNulls=None, numDVs=None, histogram=None,):
         self.lowValue = lowValue
         self.highValue = highValue
         self.numNulls = numNulls
         self.numDVs = numDVs
+        self.histogram = histogram
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -3689,6 +3716,11 @@ class DecimalColumnStatsData(object):
                     self.numDVs = iprot.readI64()
                 else:
                     iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.histogram = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -3714,6 +3746,10 @@ class DecimalColumnStatsData(object):
         if self.numDVs is not None:
             oprot.writeFieldBegin('numDVs', TType.I64, 4)
             oprot.writeI64(self.numDVs)
+            oprot.writeFieldEnd()
+        if self.histogram is not None:
+            oprot.writeFieldBegin('histogram', TType.STRING, 6)
+            oprot.writeBinary(self.histogram)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -3821,6 +3857,7 @@ class DateColumnStatsData(object):
      - highValue
      - numNulls
      - numDVs
+     - histogram
 
     """
 
@@ -3829,14 +3866,16 @@ class DateColumnStatsData(object):
         'highValue',
         'numNulls',
         'numDVs',
+        'histogram',
     )
 
 
-    def __init__(self, lowValue=None, highValue=None, numNulls=None, numDVs=None,):
+    def __init__(self, lowValue=None, highValue=None, numNulls=None, numDVs=None, histogram=None,):
         self.lowValue = lowValue
         self.highValue = highValue
         self.numNulls = numNulls
         self.numDVs = numDVs
+        self.histogram = histogram
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -3869,6 +3908,11 @@ class DateColumnStatsData(object):
                     self.numDVs = iprot.readI64()
                 else:
                     iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.histogram = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -3894,6 +3938,10 @@ class DateColumnStatsData(object):
         if self.numDVs is not None:
             oprot.writeFieldBegin('numDVs', TType.I64, 4)
             oprot.writeI64(self.numDVs)
+            oprot.writeFieldEnd()
+        if self.histogram is not None:
+            oprot.writeFieldBegin('histogram', TType.STRING, 6)
+            oprot.writeBinary(self.histogram)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -4001,6 +4049,7 @@ class TimestampColumnStatsData(object):
      - highValue
      - numNulls
      - numDVs
+     - histogram
 
     """
 
@@ -4009,14 +4058,16 @@ class TimestampColumnStatsData(object):
         'highValue',
         'numNulls',
         'numDVs',
+        'histogram',
     )
 
 
-    def __init__(self, lowValue=None, highValue=None, numNulls=None, numDVs=None,):
+    def __init__(self, lowValue=None, highValue=None, numNulls=None, numDVs=None, histogram=None,):
         self.lowValue = lowValue
         self.highValue = highValue
         self.numNulls = numNulls
         self.numDVs = numDVs
+        self.histogram = histogram
 
     def read(self, iprot):
         if iprot._fast_decode is not None and isinstance(iprot.trans, TTransport.CReadableTransport) and self.thrift_spec is not None:
@@ -4049,6 +4100,11 @@ class TimestampColumnStatsData(object):
                     self.numDVs = iprot.readI64()
                 else:
                     iprot.skip(ftype)
+            elif fid == 6:
+                if ftype == TType.STRING:
+                    self.histogram = iprot.readBinary()
+                else:
+                    iprot.skip(ftype)
             else:
                 iprot.skip(ftype)
             iprot.readFieldEnd()
@@ -4074,6 +4130,10 @@ class TimestampColumnStatsData(object):
         if self.numDVs is not None:
             oprot.writeFieldBegin('numDVs', TType.I64, 4)
             oprot.writeI64(self.numDVs)
+            oprot.writeFieldEnd()
+        if self.histogram is not None:
+            oprot.writeFieldBegin('histogram', TType.STRING, 6)
+            oprot.writeBinary(self.histogram)
             oprot.writeFieldEnd()
         oprot.writeFieldStop()
         oprot.writeStructEnd()
@@ -12043,6 +12103,8 @@ LongColumnStatsData.thrift_spec = (
     (2, TType.I64, 'highValue', None, None, ),  # 2
     (3, TType.I64, 'numNulls', None, None, ),  # 3
     (4, TType.I64, 'numDVs', None, None, ),  # 4
+    None,  # 5
+    (6, TType.STRING, 'histogram', 'BINARY', None, ),  # 6
 )
 all_structs.append(DoubleColumnStatsData)
 DoubleColumnStatsData.thrift_spec = (
@@ -12051,6 +12113,8 @@ DoubleColumnStatsData.thrift_spec = (
     (2, TType.DOUBLE, 'highValue', None, None, ),  # 2
     (3, TType.I64, 'numNulls', None, None, ),  # 3
     (4, TType.I64, 'numDVs', None, None, ),  # 4
+    None,  # 5
+    (6, TType.STRING, 'histogram', 'BINARY', None, ),  # 6
 )
 all_structs.append(StringColumnStatsData)
 StringColumnStatsData.thrift_spec = (
@@ -12081,6 +12145,8 @@ DecimalColumnStatsData.thrift_spec = (
     (2, TType.STRUCT, 'highValue', [Decimal, None], None, ),  # 2
     (3, TType.I64, 'numNulls', None, None, ),  # 3
     (4, TType.I64, 'numDVs', None, None, ),  # 4
+    None,  # 5
+    (6, TType.STRING, 'histogram', 'BINARY', None, ),  # 6
 )
 all_structs.append(Date)
 Date.thrift_spec = (
@@ -12094,6 +12160,8 @@ DateColumnStatsData.thrift_spec = (
     (2, TType.STRUCT, 'highValue', [Date, None], None, ),  # 2
     (3, TType.I64, 'numNulls', None, None, ),  # 3
     (4, TType.I64, 'numDVs', None, None, ),  # 4
+    None,  # 5
+    (6, TType.STRING, 'histogram', 'BINARY', None, ),  # 6
 )
 all_structs.append(Timestamp)
 Timestamp.thrift_spec = (
@@ -12107,6 +12175,8 @@ TimestampColumnStatsData.thrift_spec = (
     (2, TType.STRUCT, 'highValue', [Timestamp, None], None, ),  # 2
     (3, TType.I64, 'numNulls', None, None, ),  # 3
     (4, TType.I64, 'numDVs', None, None, ),  # 4
+    None,  # 5
+    (6, TType.STRING, 'histogram', 'BINARY', None, ),  # 6
 )
 all_structs.append(ColumnStatisticsData)
 ColumnStatisticsData.thrift_spec = (

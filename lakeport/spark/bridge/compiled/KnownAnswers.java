@@ -218,6 +218,10 @@ public class KnownAnswers implements InvocationHandler {
       return Expressions.column((String) given);
     } else if (kind.equals("optional")) {
       return Optional.of(boxed((String) given, (String) words.get(2)));
+    } else if (kind.equals("optional of")) {
+      return Optional.of(value((List) given));
+    } else if (kind.equals("boxed")) {
+      return boxed((String) given, (String) words.get(2));
     } else if (kind.equals("reference map")) {
       return referenceMap((Map) given);
     } else if (kind.equals("with number")) {

@@ -15,6 +15,7 @@ from connector_spi.statistics import ColumnStatistics, TableStatistics
 from lakeport.spark.bridge import answers
 from lakeport.spark.bridge.answers import Answer
 from lakeport.spark.bridge.jvm import READ
+from lakeport.spark.scan.statistics.histograms import histogram_answer
 
 __all__ = ["column_answers", "plausible_columns"]
 
@@ -111,6 +112,8 @@ def _answers(one: ColumnStatistics, data_type: pa.DataType, rows: float | None) 
         for name, text in zip(("min", "max"), texts, strict=True):
             if text is not None and None not in texts:
                 found[name] = answers.optional(java_class, text)
+    if {"min", "max", "distinctCount"} <= found.keys() and one.quantiles and nulls is not None and rows is not None:
+        found["histogram"] = answers.optional_of(histogram_answer(one, data_type, rows - nulls))
     return found
 
 

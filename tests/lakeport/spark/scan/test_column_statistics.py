@@ -202,6 +202,34 @@ def test_nobody_has_analyzed_the_table_but_its_files_know(session: Session, tmp_
         session.spark.sql("SET spark.lakeport.hive.footer_statistics_max_files=128")
 
 
+def test_a_histogram_knows_what_bounds_do_not(session: Session, tmp_path: Path) -> None:
+    numbers = [n % 10 if n % 8 else n * 100 for n in range(800)]
+    dates = [DAY + timedelta(days=number // 10) for number in numbers]
+    rows = pa.table({"n": pa.array(numbers, pa.int64()), "day": pa.array(dates, pa.date32())})
+    create_table(metastore(session), tmp_path, "s", "skewed", rows)
+    parts = [round(part * (len(numbers) - 1) / 32) for part in range(33)]
+    quantiles = {
+        "n": [float(sorted(numbers)[at]) for at in parts],
+        # A sketch of 32 bits is a little off, also beyond the bounds.
+        "day": [(sorted(dates)[at] - date(1970, 1, 1)).days * (1 + 1e-6) for at in parts],
+    }
+    known = metastore(session).reads.get_table_statistics("s", "skewed", ["n", "day"])
+    distinct = {"n": len(set(numbers)), "day": len(set(dates))}
+    n, day = (replace(one, distinct_count=distinct[one.column]) for one in known)
+    changed = [replace(one, quantiles=tuple(quantiles[one.column])) for one in (n, day)]
+    for condition, within, expected in (
+        ("n < 5", changed, sum(number < 5 for number in numbers)),
+        ("n >= 40000", changed, sum(number >= 40000 for number in numbers)),
+        ("day > DATE'2024-02-01'", changed, sum(day > date(2024, 2, 1) for day in dates)),
+        ("n BETWEEN 3 AND 60000", changed, sum(3 <= number <= 60000 for number in numbers)),
+        # By bounds alone all values are taken to be spread evenly.
+        ("n < 5", [n, day], 0),
+    ):
+        metastore(session).writes.set_table_statistics("s", "skewed", within)
+        found = rows_of(session, f"SELECT * FROM hive.s.skewed WHERE {condition}")
+        assert found == pytest.approx(expected, abs=40), condition
+
+
 def test_files_of_changed_tables_know_nothing_of_deleted_rows(session: Session) -> None:
     session.sql("CREATE SCHEMA IF NOT EXISTS hive.s")
     session.sql("CREATE TABLE hive.s.acid (id INT) USING orc TBLPROPERTIES ('transactional' = 'true')")
