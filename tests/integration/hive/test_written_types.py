@@ -180,6 +180,36 @@ def test_rows_of_full_acid_tables_are_changed(engines: Engines, keys: bool, buck
     engines.check(name, pa.Table.from_pylist([first, *changed.to_pylist()], rows.schema))
 
 
+@pytest.mark.parametrize("kind", list(_KINDS))
+def test_all_go_on_in_a_table_that_was_replaced(engines: Engines, kind: str) -> None:
+    """By one of other columns and keys; each reads what the other has written to it."""
+    name = engines.create(f"replaced_{kind}", "orc", kind, keys=True, buckets=False)
+    engines.write(name, rows_for("orc", keys=True))
+    properties = "" if kind == "plain" else f"TBLPROPERTIES ({_KINDS[kind]})"
+    engines.session.sql(
+        f"CREATE OR REPLACE TABLE hive.{name} USING orc PARTITIONED BY (part) {properties} "
+        f"AS SELECT concat('was ', id) AS words, id, id % 2 AS part FROM hive.{name}"
+    )
+    engines.engine.sql(f"INSERT INTO {name} PARTITION (part = 7) VALUES ('of Hive', 70), ('to go', 71)")
+    assert engines.session.insert(f"hive.{name}", pa.table({"words": ["ours"], "id": [8], "part": [7]})) == 1
+    rows = [*((f"was {number}", number, number % 2) for number in range(1, 5)), ("of Hive", 70, 7), ("to go", 71, 7)]
+    rows.append(("ours", 8, 7))
+    if kind == "full":
+        engines.engine.sql(f"DELETE FROM {name} WHERE id = 71")
+        engines.session.sql(f"UPDATE hive.{name} SET words = 'changed' WHERE id = 8").collect()
+        engines.engine.compact(f"{name} PARTITION (part = 7)", "major")
+        rows = [*rows[:5], ("changed", 8, 7)]
+    query = f"SELECT words, id, part FROM {name} ORDER BY id"
+    expected = sorted(rows, key=lambda row: row[1])
+    assert [tuple(row) for row in engines.session.sql(query.replace("FROM ", "FROM hive.")).collect()] == expected
+    texts = [tuple(map(str, row)) for row in expected]
+    assert engines.engine.sql(query) == texts
+    if engines.trino is not None:
+        assert [tuple(map(str, row)) for row in engines.trino.sql(query)] == texts
+    made = [row.tableName for row in engines.session.sql(f"SHOW TABLES IN hive.{engines.schema} LIKE '*__*'").collect()]
+    assert made == []
+
+
 def test_csv(engines: Engines) -> None:
     """Its columns are all texts."""
     name = SchemaTableName(engines.schema, "csv")
