@@ -23,7 +23,7 @@ def keep_directory(metastore: Metastore, files: FileSystem, name: SchemaTableNam
     by a copy of each file. And who has planned to write to the old table would write into the new one.
 
     Raises:
-        ConnectorError: The metastore or the storage failed; the table is as it was.
+        ConnectorError: The metastore or the storage failed; the table has one of the two directories.
     """
     table = _entry(metastore, name)
     named = table_location(table)
