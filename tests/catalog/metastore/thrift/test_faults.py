@@ -7,6 +7,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -247,6 +248,15 @@ def test_closing_ends_calls_that_wait(waits_for: str) -> None:
             metastore.reads.get_databases()
 
 
+@pytest.fixture
+def _interrupts() -> Iterator[None]:
+    """Shells start what runs in the background with interrupts ignored, and Python leaves it so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_interrupts")
 def test_an_interrupt_ends_a_call_that_waits() -> None:
     with serving(never_answer) as uri:
         metastore = connect_thrift(ThriftConfig(uri=uri, read_timeout=HANGS))
