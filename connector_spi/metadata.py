@@ -226,7 +226,7 @@ class SupportsColumnStatistics(Protocol):
 
 @runtime_checkable
 class SupportsFooterStatistics(Protocol):
-    """Metadata whose files say what is in them, for plans by cost of tables that nobody has analyzed."""
+    """Metadata whose files say what is in them, for plans by cost of tables without other statistics."""
 
     def get_footer_statistics(
         self, session: ConnectorSession, table: TableHandle, splits: Sequence[Split], columns: Sequence[ColumnHandle]

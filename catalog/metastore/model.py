@@ -237,7 +237,7 @@ class ColumnStatistics(Serializable):
         true_count: Number of true values of a boolean.
         false_count: Number of false values of a boolean.
         quantiles: Values that part the rows that are not NULL into groups of equal size, the smallest and the greatest
-            value included: numbers, days since 1970 of dates, seconds since 1970 of timestamps. None: not known.
+            value included: numbers, days since 1970 of dates, seconds since 1970 of timestamps. Empty: not known.
     """
 
     column: str

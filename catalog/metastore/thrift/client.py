@@ -31,6 +31,7 @@ __all__ = ["ThriftMetastore", "fetch_table"]
 ResultT = TypeVar("ResultT")
 
 _FEWEST_NAMES = 50
+"""A call for so many partitions that is refused is not made again for fewer."""
 _TABLES_AT_ONCE = 300
 """What Hive's own client asks for at once (``metastore.batch.retrieve.max``)."""
 

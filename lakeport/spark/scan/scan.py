@@ -241,7 +241,7 @@ class Scan:
         if known.size_bytes is None:
             known = replace(known, size_bytes=self.planned().splits.size_bytes)
         if wants_columns:
-            known = with_footer_statistics(asked.plan, known, asked.output.names, self.planned().splits.splits)
+            known = with_footer_statistics(asked.plan, known, asked.output.names, lambda: self.planned().splits.splits)
         columns = plausible_columns(known, asked.output) if wants_columns else ()
         known = replace(known, columns=columns)
         if has_groups:

@@ -15,7 +15,8 @@ from connector_spi.errors import ErrorCode, MetastoreError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import TableDefinition
 from connector_spi.schema import ColumnMetadata
-from connector_spi.testing.writing import insert_rows
+from connector_spi.testing.reading import ReferenceQuery
+from connector_spi.testing.writing import ReferenceInsert, insert_rows
 from connectors.hive import error_codes
 from connectors.hive.connector import HiveConnector
 from connectors.hive.registration.renames import take_name
@@ -114,3 +115,29 @@ def test_rows_that_come_meanwhile_are_not_lost_with_the_old_table(hive: HiveConn
         metadata.finish_replace_table(session, name, made)
     assert read_table(hive, "s", "t").to_pydict() == {"other": []}
     assert hive.metastore.reads.get_table_names("s") == ["t"]
+
+
+def test_rows_for_the_old_table_are_not_put_into_the_new_one(hive: HiveConnector, tmp_path: Path) -> None:
+    hive.metastore.writes.create_database(Database("s", location=(tmp_path / "s").as_uri()))
+    name, session = SchemaTableName("s", "t"), make_session(hive)
+
+    def keyed(data_type: pa.DataType) -> TableDefinition:
+        columns = (ColumnMetadata("id", data_type), ColumnMetadata("k", pa.string()))
+        return TableDefinition(name, columns, partitioned_by=("k",))
+
+    def insert_while_it_is_replaced() -> None:
+        with ReferenceQuery(hive) as query:
+            insert = ReferenceInsert(query, name)
+            written = insert.write(pa.table({"id": [7], "k": ["a"]}))
+            with open_metadata(hive, session) as metadata:
+                made = metadata.begin_replace_table(session, keyed(pa.string()))
+                assert made is not None
+                metadata.finish_replace_table(session, name, made)
+            insert.finish([written])
+
+    with open_metadata(hive, session) as metadata:
+        metadata.create_table(session, keyed(pa.int64()))
+    with pytest.raises(MetastoreError, match="has replaced the table meanwhile") as caught:
+        insert_while_it_is_replaced()
+    assert caught.value.code == error_codes.HIVE_WRITE_CONFLICT
+    assert read_table(hive, "s", "t").to_pydict() == {"id": [], "k": []}

@@ -14,6 +14,7 @@ from connector_spi.errors import MetastoreError, NotSupportedError, TableNotFoun
 from connectors.hive.definitions.columns import bucketed_alike
 from connectors.hive.definitions.table_formats import table_location
 from connectors.hive.partitions.definitions import write_in_batches
+from connectors.hive.transactions.conflicts import write_conflict
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle
 from connectors.hive.write.publish.storage_requests import for_each
 from connectors.toolkit.storage.filesystem import FileSystem, is_hidden, join_path
@@ -47,11 +48,16 @@ class TargetPartitions:
 
         Raises:
             TableNotFoundError: It is gone.
+            MetastoreError: Another one is in its place, in another directory (code ``HIVE_WRITE_CONFLICT``).
         """
         name = self._handle.name
         found = self._metastore.reads.get_table(name.schema, name.table)
         if found is None:
             raise TableNotFoundError(f"table {name} is not in the metastore")
+        staging = self._handle.staging
+        # Made from the table's location when the insert began.
+        if join_path(table_location(found), staging.rpartition("/")[2]) != staging:
+            raise write_conflict(name, "has replaced the table meanwhile")
         return found
 
     def known(self, table: Table, fragments: Iterable[HiveFragment]) -> Mapping[PartitionKey, Partition]:

@@ -1,8 +1,8 @@
-"""What files say of a scan, where nobody has counted."""
+"""What footers of files say of a scan, where there are no other statistics."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ __all__ = ["with_footer_statistics"]
 
 
 def with_footer_statistics(
-    plan: ScanPlan, known: TableStatistics, names: Collection[str], splits: Sequence[Split]
+    plan: ScanPlan, known: TableStatistics, names: Collection[str], splits: Callable[[], Sequence[Split]]
 ) -> TableStatistics:
     """Statistics of a scan, completed by those of its files; what is known already stays.
 
@@ -25,7 +25,7 @@ def with_footer_statistics(
         plan: The scan.
         known: What the connector knows without files.
         names: The columns that Spark reads.
-        splits: All splits of the scan.
+        splits: Gives all splits of the scan.
     """
     access, there = plan.access, {name for name, _ in known.columns}
     missing = [column for column in plan.columns if column.name in names and column.name not in there]
@@ -34,7 +34,7 @@ def with_footer_statistics(
     found = None
     # Who may not see all columns plans without statistics of any.
     with suppress(AccessDeniedError), access.lock.asking(f"give footers of table {table_words(plan.table)}"):
-        found = access.metadata.get_footer_statistics(access.session, plan.table, splits, missing)
+        found = access.metadata.get_footer_statistics(access.session, plan.table, splits(), missing)
     if found is None:
         return known
     rows = found.row_count if known.row_count is None else known.row_count
