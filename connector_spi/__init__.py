@@ -60,6 +60,7 @@ from connector_spi.optional.changes import (
     TableChanges,
     with_change_columns,
 )
+from connector_spi.optional.creating import NewTable, SupportsCreateTableAs, SupportsTableReplacement
 from connector_spi.optional.definitions import (
     PartitionDefinition,
     SupportsPartitionDefinition,
@@ -92,7 +93,6 @@ from connector_spi.optional.page_sink import (
 from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
-from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
@@ -114,6 +114,7 @@ from connector_spi.optional.writing import (
     InsertLayout,
     MergeCommand,
     Overwrite,
+    SupportsDelete,
     SupportsInsert,
     SupportsInsertLayout,
     SupportsMerge,
@@ -269,6 +270,7 @@ __all__ = [
     "MergeSink",
     "MetastoreError",
     "NativeFile",
+    "NewTable",
     "NotSupportedError",
     "Overwrite",
     "PageSink",
@@ -312,6 +314,8 @@ __all__ = [
     "SupportsAggregation",
     "SupportsChanges",
     "SupportsColumnStatistics",
+    "SupportsCreateTableAs",
+    "SupportsDelete",
     "SupportsFileStatistics",
     "SupportsFooterStatistics",
     "SupportsGrants",

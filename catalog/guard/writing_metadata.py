@@ -11,6 +11,7 @@ from catalog.guard.metadata import GuardedMetadata, guarded_table
 from connector_spi.errors import AccessDeniedError, NotSupportedError
 from connector_spi.handles import TableHandle
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.creating import NewTable, SupportsCreateTableAs, SupportsTableReplacement
 from connector_spi.optional.definitions import (
     PartitionDefinition,
     SupportsPartitionDefinition,
@@ -20,7 +21,6 @@ from connector_spi.optional.definitions import (
 )
 from connector_spi.optional.grants import SupportsGrants
 from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
-from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.statistics_collection import (
     CollectedStatistics,
     StatisticsCollection,
@@ -32,11 +32,13 @@ from connector_spi.optional.writing import (
     InsertLayout,
     MergeCommand,
     Overwrite,
+    SupportsDelete,
     SupportsInsert,
     SupportsInsertLayout,
     SupportsMerge,
     SupportsOverwrite,
 )
+from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 
 __all__ = ["WRITING"]
@@ -101,6 +103,18 @@ class _TableDefinition(GuardedMetadata):
     @property
     def _tables(self) -> SupportsTableDefinition:
         return cast(SupportsTableDefinition, self.metadata)
+
+
+class _CreateTableAs(GuardedMetadata):
+    def begin_create_table(self, session: ConnectorSession, definition: TableDefinition) -> NewTable:
+        name = self.checks.full(definition.name)
+        self.checks.check(lambda control: control.check_can_create_table(session.identity, name))
+        return cast(SupportsCreateTableAs, self.metadata).begin_create_table(session, definition)
+
+    def finish_create_table(
+        self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment]
+    ) -> None:
+        cast(SupportsCreateTableAs, self.metadata).finish_create_table(session, insert, fragments)
 
 
 class _TableReplacement(GuardedMetadata):
@@ -194,6 +208,18 @@ class _Overwrite(GuardedMetadata):
         return metadata.begin_overwrite(session, guarded.table, replace(overwrite, seen=seen))
 
 
+class _Delete(GuardedMetadata):
+    def apply_delete(
+        self, session: ConnectorSession, table: TableHandle, rows: TupleDomain[str], seen: TableHandle | None = None
+    ) -> None:
+        guarded = guarded_table(table)
+        full = self.checks.full(guarded.name)
+        self.checks.check(lambda control: control.check_can_delete_from_table(session.identity, full))
+        self.refuse_part(session, guarded, "delete rows of")
+        before = None if seen is None else guarded_table(seen).table
+        cast(SupportsDelete, self.metadata).apply_delete(session, guarded.table, rows, before)
+
+
 class _Merge(GuardedMetadata):
     def get_merge_row_id_columns(self, session: ConnectorSession, table: TableHandle) -> Sequence[str]:
         guarded = guarded_table(table)
@@ -257,11 +283,13 @@ WRITING: tuple[tuple[type, type[GuardedMetadata]], ...] = (
     (SupportsSchemaDefinition, _SchemaDefinition),
     (SupportsTableDefinition, _TableDefinition),
     (SupportsPartitionDefinition, _PartitionDefinition),
+    (SupportsCreateTableAs, _CreateTableAs),
     (SupportsTableReplacement, _TableReplacement),
     (SupportsInsert, _Insert),
     (SupportsStreamingInsert, _StreamingInsert),
     (SupportsInsertLayout, _InsertLayout),
     (SupportsOverwrite, _Overwrite),
+    (SupportsDelete, _Delete),
     (SupportsMerge, _Merge),
     (SupportsGrants, GuardedGrants),
     (SupportsStatisticsCollection, _StatisticsCollection),

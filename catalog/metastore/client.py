@@ -185,6 +185,14 @@ class MetastoreWriter(ABC):
         """
 
     @abstractmethod
+    def planned_location(self, table: Table) -> str:
+        """The directory that ``create_table`` would give a table that names none; nothing is made.
+
+        Raises:
+            SchemaNotFoundError: There is no such database.
+        """
+
+    @abstractmethod
     def alter_table(self, database: str, name: str, table: Table) -> None:
         """Replaces the entry of a table, which keeps its partitions, statistics and files.
 

@@ -17,6 +17,7 @@ from connector_spi.optional.changes import (
     TableChanges,
     with_change_columns,
 )
+from connector_spi.optional.creating import NewTable, SupportsCreateTableAs, SupportsTableReplacement
 from connector_spi.optional.definitions import (
     PartitionDefinition,
     SupportsPartitionDefinition,
@@ -49,7 +50,6 @@ from connector_spi.optional.page_sink import (
 from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
-from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.statistics_collection import (
     CollectedColumn,
     CollectedStatistics,
@@ -71,6 +71,7 @@ from connector_spi.optional.writing import (
     InsertLayout,
     MergeCommand,
     Overwrite,
+    SupportsDelete,
     SupportsInsert,
     SupportsInsertLayout,
     SupportsMerge,
@@ -100,6 +101,7 @@ __all__ = [
     "MergeCommand",
     "MergeHandle",
     "MergeSink",
+    "NewTable",
     "Overwrite",
     "PageSink",
     "PageSinkProvider",
@@ -115,6 +117,8 @@ __all__ = [
     "StreamStart",
     "SupportsAggregation",
     "SupportsChanges",
+    "SupportsCreateTableAs",
+    "SupportsDelete",
     "SupportsFileStatistics",
     "SupportsGrants",
     "SupportsInsert",

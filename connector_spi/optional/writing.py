@@ -17,6 +17,7 @@ __all__ = [
     "InsertLayout",
     "MergeCommand",
     "Overwrite",
+    "SupportsDelete",
     "SupportsInsert",
     "SupportsInsertLayout",
     "SupportsMerge",
@@ -155,6 +156,27 @@ class SupportsOverwrite(SupportsInsert, Protocol):
 
         Raises:
             NotSupportedError: Rows of this table cannot be replaced right.
+            ConnectorError: Someone else has changed the rows since they were seen.
+        """
+
+
+@runtime_checkable
+class SupportsDelete(Protocol):
+    """Metadata that deletes the rows of whole partitions with no task: ``DELETE``, ``TRUNCATE``."""
+
+    def apply_delete(
+        self, session: ConnectorSession, table: TableHandle, rows: TupleDomain[str], seen: TableHandle | None = None
+    ) -> None:
+        """Deletes rows when the transaction commits; all of them or none.
+
+        Args:
+            session: The statement.
+            table: A handle of ``get_table_handle``, with nothing pushed into it.
+            rows: Whole partitions, by their keys.
+            seen: As in ``Overwrite``.
+
+        Raises:
+            NotSupportedError: Rows of this table cannot be deleted right.
             ConnectorError: Someone else has changed the rows since they were seen.
         """
 

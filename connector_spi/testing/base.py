@@ -34,6 +34,7 @@ class ConformanceBase(ABC):
     Attributes:
         missing_behaviours: What the connector cannot do; everything else is checked.
         refused_in_inserts: Types of columns that the connector reads, and to whose tables it adds no rows.
+        new_table_provider: What ``USING`` says of tables that are made with their rows; ``None`` leaves it out.
         empty_system_tables: Kinds of system tables that have no rows for a table just made.
         max_examples: Random predicates for each property.
         seconds_for_splits: Planning the splits of a small table is taken for endless after this.
@@ -44,6 +45,7 @@ class ConformanceBase(ABC):
 
     missing_behaviours: ClassVar[frozenset[Behaviour]] = frozenset()
     refused_in_inserts: ClassVar[frozenset[Behaviour]] = frozenset()
+    new_table_provider: ClassVar[str | None] = None
     empty_system_tables: ClassVar[frozenset[str]] = frozenset()
     max_examples: ClassVar[int] = 50
     seconds_for_splits: ClassVar[float] = 60.0

@@ -15,6 +15,7 @@ Subclass in a test module, name the class ``Test...``::
 from __future__ import annotations
 
 from connector_spi.testing.checks.changes import ChangesChecks
+from connector_spi.testing.checks.creating import CreatingChecks
 from connector_spi.testing.checks.expression import ExpressionChecks
 from connector_spi.testing.checks.failure import FailureChecks
 from connector_spi.testing.checks.lifecycle import LifecycleChecks
@@ -39,6 +40,7 @@ class ConnectorConformance(
     ChangesChecks,
     StreamingChecks,
     WritingChecks,
+    CreatingChecks,
     MergingChecks,
     OpeningChecks,
 ):

@@ -10,15 +10,24 @@ import pyarrow as pa
 
 from connector_spi.connector import Connector
 from connector_spi.errors import InternalError, NotSupportedError
-from connector_spi.handles import TableHandle
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.creating import SupportsCreateTableAs
+from connector_spi.optional.definitions import TableDefinition
 from connector_spi.optional.page_sink import Fragment, InsertHandle, PageSink, PageSinkProvider
 from connector_spi.optional.streaming import StreamEpoch, SupportsStreamingInsert
-from connector_spi.optional.writing import Overwrite, SupportsInsert, SupportsOverwrite
+from connector_spi.optional.writing import Overwrite, SupportsDelete, SupportsInsert, SupportsOverwrite
+from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
 from connector_spi.testing.reading import ReferenceQuery
 
-__all__ = ["ReferenceInsert", "insert_rows", "overwrite_rows"]
+__all__ = [
+    "ReferenceInsert",
+    "ReferenceTable",
+    "create_table_as",
+    "delete_rows",
+    "insert_rows",
+    "overwrite_rows",
+]
 
 
 def insert_rows(connector: Connector, name: SchemaTableName, tables: Sequence[pa.Table]) -> None:
@@ -68,7 +77,7 @@ class ReferenceInsert:
         self._query = query
         self._metadata = query.metadata
         self._tasks = itertools.count()
-        self.handle: InsertHandle = self._begin(query.table(name).table, overwrite)
+        self.handle = self._begin(name, overwrite)
 
     def sink(self, task: int | None = None) -> PageSink:
         """A sink as a task opens it: from what came out of a pickle.
@@ -120,9 +129,69 @@ class ReferenceInsert:
         """The insert is given up."""
         self._metadata.abort_insert(self._query.session, self.handle)
 
-    def _begin(self, table: TableHandle, overwrite: Overwrite | None) -> InsertHandle:
+    def _begin(self, name: SchemaTableName, overwrite: Overwrite | None) -> InsertHandle:
+        table = self._query.table(name).table
         if overwrite is None:
             return self._metadata.begin_insert(self._query.session, table)
         if not isinstance(self._metadata, SupportsOverwrite):
             raise NotSupportedError(f"{table}: the connector does not replace rows")
         return self._metadata.begin_overwrite(self._query.session, table, overwrite)
+
+
+class ReferenceTable(ReferenceInsert):
+    """A table that is being made with its rows.
+
+    Args:
+        query: The statement.
+        definition: The table.
+
+    Raises:
+        NotSupportedError: The connector makes no tables of rows.
+    """
+
+    def __init__(self, query: ReferenceQuery, definition: TableDefinition) -> None:
+        self._definition = definition
+        super().__init__(query, definition.name)
+
+    def finish(self, fragments: Sequence[Sequence[Fragment]]) -> None:
+        """All sinks have finished."""
+        self._creating().finish_create_table(
+            self._query.session, self.handle, [one for some in fragments for one in some]
+        )
+
+    def _begin(self, name: SchemaTableName, overwrite: Overwrite | None) -> InsertHandle:
+        self.made = self._creating().begin_create_table(self._query.session, self._definition)
+        return self.made.insert
+
+    def _creating(self) -> SupportsCreateTableAs:
+        if not isinstance(self._metadata, SupportsCreateTableAs):
+            raise NotSupportedError(f"{self._definition.name}: the connector makes no tables of rows")
+        return self._metadata
+
+
+def create_table_as(connector: Connector, definition: TableDefinition, tables: Sequence[pa.Table]) -> None:
+    """Makes a table of rows in a transaction of its own.
+
+    Args:
+        connector: The catalog.
+        definition: The table.
+        tables: The rows of one sink each.
+    """
+    with ReferenceQuery(connector) as query:
+        making = ReferenceTable(query, definition)
+        columns = [column.name for column in making.made.table.visible_columns()]
+        making.finish([making.write(table.select(columns)) for table in tables])
+
+
+def delete_rows(connector: Connector, name: SchemaTableName, rows: TupleDomain[str]) -> None:
+    """Deletes the rows of whole partitions in a transaction of its own.
+
+    Args:
+        connector: The catalog.
+        name: The table.
+        rows: By partition keys.
+    """
+    with ReferenceQuery(connector) as query:
+        if not isinstance(query.metadata, SupportsDelete):
+            raise NotSupportedError(f"{name}: the connector deletes no partitions")
+        query.metadata.apply_delete(query.session, query.table(name).table, rows)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
 from catalog.metastore.factory import Metastore
+from catalog.metastore.model import FieldSchema, Parameters, StorageDescriptor, Table
 from connector_spi.errors import InvalidArgumentError, TableNotFoundError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.procedures import Procedure, ProcedureArgument
@@ -56,12 +57,9 @@ def orphan_files_procedure(metastore: Metastore, files: FileSystem) -> Procedure
         seconds = _seconds(arguments[_THRESHOLD.name])
         seen = metastore.as_user(session.user)
         seen.writes.check_allowed(f"delete files that writes to {name} have left")
-        table = seen.reads.get_table(name.schema, name.table)
-        if table is None:
-            raise TableNotFoundError(f"the metastore has no table {name}")
-        make_handle(table, files)
+        locations = _locations(seen, files, name)
         rows = []
-        for folder, inside in _leftovers(files, table_location(table), time.time() - seconds):
+        for folder, inside in _leftovers(files, locations, time.time() - seconds):
             if inside and _is_replaced(folder) and not arguments["delete_replaced"]:
                 continue
             files.delete_folder(folder)
@@ -79,6 +77,34 @@ def orphan_files_procedure(metastore: Metastore, files: FileSystem) -> Procedure
     )
 
 
+def _locations(metastore: Metastore, files: FileSystem, name: SchemaTableName) -> list[str]:
+    """The directories in which writes to a table, or those that were to make it, may have left something."""
+    table = metastore.reads.get_table(name.schema, name.table)
+    if table is not None:
+        make_handle(table, files)
+    planned = [metastore.writes.planned_location(one) for one in _plans(name)]
+    own = [] if table is None else [table_location(table)]
+    found = [one for one in dict.fromkeys((*own, *planned)) if files.exists(one)]
+    if table is None and not found:
+        raise TableNotFoundError(f"the metastore has no table {name}")
+    return found
+
+
+def _plans(name: SchemaTableName) -> list[Table]:
+    """Tables of this name, whose directories a metastore of Hive 4 has in different places."""
+    kinds: tuple[dict[str, str], ...] = ({}, {"transactional": "true", "transactional_properties": "insert_only"})
+    return [
+        Table(
+            name.schema,
+            name.table,
+            StorageDescriptor((FieldSchema("a", "int"),)),
+            parameters=Parameters.of(kind),
+            table_type="MANAGED_TABLE",
+        )
+        for kind in kinds
+    ]
+
+
 def _is_replaced(folder: str) -> bool:
     return folder.rpartition("/")[2].startswith(REPLACED)
 
@@ -90,9 +116,14 @@ def _seconds(text: Value | None) -> float:
         raise InvalidArgumentError(f"retention_threshold is '{text}': {error}; expected {_THRESHOLD.kind}") from error
 
 
-def _leftovers(files: FileSystem, location: str, before: float) -> Iterator[tuple[str, list[FileInfo]]]:
+def _leftovers(files: FileSystem, locations: Iterable[str], before: float) -> Iterator[tuple[str, list[FileInfo]]]:
     """Folders in which nothing has changed since a time, with their files; not what finishes a stream's batch."""
-    found = files.list(location) if files.exists(location) else ()
+    for location in locations:
+        yield from _left_in(files, location, before)
+
+
+def _left_in(files: FileSystem, location: str, before: float) -> Iterator[tuple[str, list[FileInfo]]]:
+    found = list(files.list(location))
     kept = {path.rpartition("/")[2] for path in left_folders(files, location)}
     for folder in [one for one in found if one.is_directory and _FOLDER.match(one.name) and one.name not in kept]:
         inside = list(files.list(folder.path, recursive=True))

@@ -11,7 +11,7 @@ from catalog.metastore.definitions import location_uri
 from catalog.metastore.factory import Metastore
 from catalog.metastore.model import Database, Parameters, Table
 from catalog.metastore.partitions.names import make_partition_name
-from connector_spi.errors import InvalidArgumentError, NotSupportedError, UserError
+from connector_spi.errors import InvalidArgumentError, UserError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import PartitionDefinition
 from connector_spi.optional.procedures import Procedure, ProcedureArgument
@@ -22,6 +22,7 @@ from connectors.hive.definitions.storage_classes import storage_of
 from connectors.hive.leftovers import orphan_files_procedure
 from connectors.hive.partitions.definitions import PartitionDefinitions
 from connectors.hive.partitions.key_texts import value_text
+from connectors.hive.registration.creation import check_write_ids_free
 from connectors.hive.registration.discovery import DiscoveredTable, discover_table
 from connectors.hive.transactions.compactions import compact_procedure
 from connectors.toolkit.storage.filesystem import FileSystem, join_path
@@ -139,7 +140,7 @@ class HiveProcedures:
                 error_codes.HIVE_TABLE_EXISTS,
             )
         if transactional:
-            self.check_write_ids_free(name)
+            check_write_ids_free(metastore, name)
         found = discover_table(self._files, location, transactional=transactional)
         if metastore.reads.get_database(name.schema) is None:
             metastore.writes.create_database(Database(name.schema))
@@ -211,23 +212,6 @@ class HiveProcedures:
 
     def _partitions(self, session: ConnectorSession) -> PartitionDefinitions:
         return PartitionDefinitions(self._metastore.as_user(session.user), self._files)
-
-    def check_write_ids_free(self, name: SchemaTableName) -> None:
-        """Refuses metastores that allocate the write ids of a table themselves.
-
-        There a new table starts with write id 1, so the ids in its directory would be unknown and not visible. Nor does
-        Hive allow transactional external tables (``TransactionalValidationListener``).
-
-        Raises:
-            NotSupportedError: It is a metastore of Hive.
-        """
-        if self._metastore.writes.deletes_files:
-            raise NotSupportedError(
-                f"{name} cannot be registered as a transactional table in a metastore of Hive: that would allocate new "
-                "write ids for the table and not know those in the directory; let Hive create and fill the table, or "
-                "register the directory in a catalog with hive.metastore=embedded",
-                error_codes.HIVE_TRANSACTIONAL_TABLE,
-            )
 
 
 def _name(arguments: Mapping[str, Value | None]) -> SchemaTableName:

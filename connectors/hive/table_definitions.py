@@ -16,6 +16,7 @@ from connector_spi.errors import (
     MetastoreError,
     NotSupportedError,
     SchemaNotFoundError,
+    TableNotFoundError,
     UserError,
 )
 from connector_spi.names import SchemaTableName
@@ -29,7 +30,13 @@ from connectors.hive.partitions.definitions import PartitionDefinitions
 from connectors.hive.partitions.key_texts import value_text
 from connectors.hive.partitions.selection import prune_partitions
 from connectors.hive.procedures import HiveProcedures
-from connectors.hive.registration.creation import TABLE_EXISTS, external_table, managed_table
+from connectors.hive.registration.creation import (
+    TABLE_EXISTS,
+    check_write_ids_free,
+    external_table,
+    managed_table,
+    refuse_hudi,
+)
 from connectors.hive.registration.renames import keep_directory, take_name
 from connectors.hive.registration.replacement import has_definition, is_swapped, swap
 from connectors.hive.registration.trino_properties import with_trino_properties
@@ -40,6 +47,8 @@ from connectors.toolkit.storage.filesystem import FileSystem, join_path
 __all__ = ["HiveDefinitions"]
 
 _LOG = logging.getLogger(__name__)
+_DROPS = 2
+"""How often the old table of a replacement is dropped, where the first answer is an error or is lost."""
 
 
 class HiveDefinitions(MetastoreDefinitions):
@@ -61,14 +70,13 @@ class HiveDefinitions(MetastoreDefinitions):
     def create_table(self, session: ConnectorSession, definition: TableDefinition) -> None:
         """A definition without columns registers the directory, with its partitions, as ``register_table`` does."""
         name, definition = definition.name, with_trino_properties(definition)
-        if (definition.provider or "").lower() == "hudi":
-            raise NotSupportedError(f"{name} would be a Hudi table: create it in a catalog of the hudi connector")
+        refuse_hudi(definition)
         if definition.location is None:
             self._create_managed(session, definition)
             return
         if definition.columns:
             if is_transactional(dict(definition.properties)):
-                HiveProcedures(self.metastore, self._files).check_write_ids_free(name)
+                check_write_ids_free(self.metastore, name)
             self.metastore.as_user(session.user).writes.create_table(external_table(definition, self._files, session))
             return
         given = definition.properties or definition.storage or definition.comment or definition.partitioned_by
@@ -130,10 +138,18 @@ class HiveDefinitions(MetastoreDefinitions):
         self._drop_replaced(session, name, aside)
 
     def _drop_replaced(self, session: ConnectorSession, name: SchemaTableName, aside: SchemaTableName) -> None:
-        try:
-            self.drop_table(session, aside, purge=True)
-        except ConnectorError as error:
-            _LOG.warning("%s was replaced, but the old table is still there; drop %s: %s", name, aside, error.message)
+        failed: ConnectorError | None = None
+        for _ in range(_DROPS):
+            try:
+                self.drop_table(session, aside, purge=True)
+            except TableNotFoundError:
+                return
+            except ConnectorError as error:
+                failed = error
+            else:
+                return
+        if failed is not None:
+            _LOG.warning("%s was replaced, but the old table is still there; drop %s: %s", name, aside, failed.message)
 
     def _create_managed(self, session: ConnectorSession, definition: TableDefinition) -> None:
         name, metastore = definition.name, self.metastore.as_user(session.user)

@@ -19,9 +19,9 @@ from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
-from connectors.memory.chunks import NUMBER, REVISION, Chunk, cut_into_chunks
+from connectors.memory.chunks import Chunk, cut_into_chunks
 from connectors.memory.config import CONFIG_PROPERTIES, MAX_DATA_SIZE
-from connectors.memory.handles import CHUNK_COLUMN, ROW_ID
+from connectors.memory.insertion import with_hidden_columns
 from connectors.memory.merge import merged_chunks
 from connectors.memory.metadata import MemoryTransaction
 from connectors.memory.page_sink import MemoryPageSinkProvider
@@ -234,15 +234,11 @@ def _same_columns(table: TableMetadata, data: pa.Table) -> pa.Table:
 
 
 def _columns(schema: pa.Schema) -> tuple[ColumnMetadata, ...]:
-    taken = [*schema.names, CHUNK_COLUMN.name, ROW_ID.name, NUMBER, REVISION]
-    for name in taken:
-        if taken.count(name) > 1:
-            raise InvalidArgumentError(f"two columns are called '{name}'; expected different names")
-    visible = [
-        ColumnMetadata(
-            field.name, field.type, field.nullable, (field.metadata or {}).get(b"comment", b"").decode() or None
-        )
-        for field in schema
-    ]
-    hidden = [ColumnMetadata(one.name, one.type, nullable=False, hidden=True) for one in (CHUNK_COLUMN, ROW_ID)]
-    return (*visible, *hidden)
+    return with_hidden_columns(
+        [
+            ColumnMetadata(
+                field.name, field.type, field.nullable, (field.metadata or {}).get(b"comment", b"").decode() or None
+            )
+            for field in schema
+        ]
+    )

@@ -6,11 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from connector_spi.connector_transaction import ConnectorTransaction, TransactionState
-from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError
+from connector_spi.errors import InternalError, InvalidArgumentError
 from connector_spi.handles import ColumnHandle
 from connector_spi.metadata import (
     ConnectorMetadata,
@@ -21,9 +18,7 @@ from connector_spi.metadata import (
 )
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.changes import ChangeRange, TableChanges
-from connector_spi.optional.page_sink import DELETE_OPERATION, OPERATION_COLUMN, InsertHandle, MergeHandle
-from connector_spi.optional.streaming import StreamEpoch, StreamStart
-from connector_spi.optional.writing import MergeCommand, Overwrite
+from connector_spi.optional.streaming import StreamStart
 from connector_spi.predicate import Constraint, TupleDomain
 from connector_spi.schema import TableMetadata
 from connector_spi.session import ConnectorSession
@@ -31,7 +26,7 @@ from connector_spi.statistics import TableStatistics
 from connector_spi.system_tables import SystemTable
 from connectors.memory.changes import changes_snapshot
 from connectors.memory.handles import CHUNK_COLUMN, ROW_ID, MemoryTableHandle
-from connectors.memory.page_sink import MemoryFragment, MemoryInsertHandle, MemoryMergeHandle
+from connectors.memory.insertion import MemoryInsertion
 from connectors.memory.snapshots import Snapshot
 from connectors.memory.snapshots_table import SnapshotsTable
 from connectors.memory.statistics import chunk_statistics, kept_chunks
@@ -90,12 +85,10 @@ class MemoryTransaction(ConnectorTransaction):
         self._added.clear()
 
 
-class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
+class MemoryMetadata(MemoryInsertion, ConnectorMetadata[MemoryTableHandle]):
     """Answers inside of one transaction; has what metadata may have, but no aggregation, first rows and definitions."""
 
-    def __init__(self, store: MemoryStore, transaction: MemoryTransaction) -> None:
-        self._store = store
-        self._transaction = transaction
+    _transaction: MemoryTransaction
 
     def list_schema_names(self, session: ConnectorSession) -> Sequence[str]:
         return self._store.schemas()
@@ -154,61 +147,6 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
     def get_table_metadata(self, session: ConnectorSession, table: MemoryTableHandle) -> TableMetadata:
         return self._transaction.snapshot(table).table
 
-    def begin_insert(self, session: ConnectorSession, table: MemoryTableHandle) -> InsertHandle:
-        return self._insert(table)
-
-    def begin_overwrite(
-        self, session: ConnectorSession, table: MemoryTableHandle, overwrite: Overwrite
-    ) -> InsertHandle:
-        return dataclasses.replace(self._insert(table), replaced=overwrite.rows, dynamic=overwrite.dynamic)
-
-    def finish_insert(
-        self, session: ConnectorSession, insert: MemoryInsertHandle, fragments: Sequence[MemoryFragment]
-    ) -> None:
-        rows = _rows(insert.schema, fragments)
-        self._transaction.add(WrittenRows(insert.name, rows, insert.replaced, dynamic=insert.dynamic))
-
-    def finish_stream_insert(
-        self,
-        session: ConnectorSession,
-        insert: MemoryInsertHandle,
-        fragments: Sequence[MemoryFragment],
-        epoch: StreamEpoch,
-    ) -> bool:
-        if self._store.is_written(insert.name, epoch):
-            return False
-        rows = _rows(insert.schema, fragments)
-        self._transaction.add(WrittenRows(insert.name, rows, None, dynamic=False, epoch=epoch))
-        return True
-
-    def abort_insert(self, session: ConnectorSession, insert: MemoryInsertHandle) -> None:
-        """Nothing is left: the rows are in fragments that no one has."""
-
-    def get_merge_row_id_columns(self, session: ConnectorSession, table: MemoryTableHandle) -> Sequence[str]:
-        if self._transaction.snapshot(table).words:
-            raise NotSupportedError(
-                f"rows of {table.name} cannot be changed here: these are its changes; name the table"
-            )
-        return (ROW_ID.name,)
-
-    def begin_merge(self, session: ConnectorSession, table: MemoryTableHandle, command: MergeCommand) -> MergeHandle:
-        columns = self._store.newest(table.name).table.visible_columns()
-        fields = [(OPERATION_COLUMN, pa.int8()), (ROW_ID.name, ROW_ID.type)]
-        schema = pa.schema([*fields, *((column.name, column.type) for column in columns)])
-        return MemoryMergeHandle(table.name, table.version, schema)
-
-    def finish_merge(
-        self, session: ConnectorSession, merge: MemoryMergeHandle, fragments: Sequence[MemoryFragment]
-    ) -> None:
-        changes = _rows(merge.schema, fragments)
-        deletes = pc.equal(changes.column(OPERATION_COLUMN), DELETE_OPERATION)
-        deleted = changes.filter(deletes).column(ROW_ID.name).combine_chunks()
-        rows = changes.filter(pc.invert(deletes)).drop_columns([OPERATION_COLUMN, ROW_ID.name])
-        self._transaction.add(ChangedRows(merge.name, rows, deleted, merge.version))
-
-    def abort_merge(self, session: ConnectorSession, merge: MemoryMergeHandle) -> None:
-        """Nothing is left, as after ``abort_insert``."""
-
     def get_system_table(self, session: ConnectorSession, name: SystemTableName) -> SystemTable | None:
         snapshots = self._store.snapshots(name.base)
         return SnapshotsTable(name, snapshots) if snapshots and name.kind == SnapshotsTable.kind else None
@@ -260,14 +198,6 @@ class MemoryMetadata(ConnectorMetadata[MemoryTableHandle]):
             return ()
         keys = {chunk.keys for chunk in snapshot.chunks if chunk.domains.overlaps(constraint)}
         return sorted(keys, key=lambda values: tuple(str(value) for value in values))
-
-    def _insert(self, table: MemoryTableHandle) -> MemoryInsertHandle:
-        columns = self._transaction.snapshot(table).table.visible_columns()
-        return MemoryInsertHandle(table.name, pa.schema([(column.name, column.type) for column in columns]))
-
-
-def _rows(schema: pa.Schema, fragments: Sequence[MemoryFragment]) -> pa.Table:
-    return pa.concat_tables([schema.empty_table(), *(pa.ipc.open_stream(one.data).read_all() for one in fragments)])
 
 
 def _handle(snapshot: Snapshot) -> MemoryTableHandle:

@@ -88,8 +88,7 @@ class MemoryStore:
         name = table.name
         _check_lower_case(name.table)
         with self._lock:
-            if self.snapshots(name):
-                raise InvalidArgumentError(f"table {name} is there already; drop it first")
+            self._check_free(name)
             self._check_size(chunks)
             self.create_schema(name.schema)
             self._keep(self._tables[name.schema].setdefault(name.table, []), self._snapshot(1, "create", table, chunks))
@@ -146,14 +145,21 @@ class MemoryStore:
                 if not one.is_nothing and (one.epoch is None or not self.is_written(one.name, one.epoch))
             ]
             for one in some:
-                one.check(self.newest(one.name))
+                if one.made is None:
+                    one.check(self.newest(one.name))
+                else:
+                    self._check_free(one.name)
+            tables = [one.made or self.newest(one.name).table for one in some]
             found = [
-                (one, cut_into_chunks(self.new_rows(one.rows), self.newest(one.name).table.partitioned_by, None))
-                for one in some
+                (one, cut_into_chunks(self.new_rows(one.rows), table.partitioned_by, None))
+                for one, table in zip(some, tables, strict=True)
             ]
             self._check_size([chunk for _, chunks in found for chunk in chunks])
             for one, chunks in found:
-                self.add_snapshot(one.name, one.operation, partial(one.chunks, chunks))
+                if one.made is None:
+                    self.add_snapshot(one.name, one.operation, partial(one.chunks, chunks))
+                else:
+                    self.create_table(one.made, chunks)
                 if one.epoch is not None:
                     self._epochs[one.name, one.epoch.query] = one.epoch.number
 
@@ -201,6 +207,10 @@ class MemoryStore:
             self._tables.clear()
             self._held = _HeldChunks()
             self._epochs.clear()
+
+    def _check_free(self, name: SchemaTableName) -> None:
+        if self.snapshots(name):
+            raise InvalidArgumentError(f"table {name} is there already; drop it first")
 
     def _snapshot(self, version: int, operation: str, table: TableMetadata, chunks: Sequence[Chunk]) -> Snapshot:
         return Snapshot(

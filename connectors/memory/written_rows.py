@@ -12,6 +12,7 @@ from connector_spi.errors import ErrorCode, ErrorType, UserError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.predicate import TupleDomain
+from connector_spi.schema import TableMetadata
 from connectors.memory.chunks import NUMBER, Chunk
 from connectors.memory.snapshots import Snapshot
 
@@ -31,6 +32,7 @@ class WrittenRows:
         replaced: Rows of the table that they take the place of, by partition keys; ``None`` where they are added.
         dynamic: Of these only the rows of partitions that new rows go to.
         epoch: The batch of a streaming query that they are.
+        made: The table, where it is made with them.
     """
 
     name: SchemaTableName
@@ -38,6 +40,7 @@ class WrittenRows:
     replaced: TupleDomain[str] | None
     dynamic: bool
     epoch: StreamEpoch | None = None
+    made: TableMetadata | None = None
 
     @property
     def operation(self) -> str:
@@ -47,7 +50,7 @@ class WrittenRows:
     @property
     def is_nothing(self) -> bool:
         """No row is added, and none goes."""
-        return not self.rows.num_rows and self.replaced is None
+        return not self.rows.num_rows and self.replaced is None and self.made is None
 
     def check(self, newest: Snapshot) -> None:
         """Does nothing: rows are written whatever others have written."""
@@ -81,6 +84,7 @@ class ChangedRows:
     deleted: pa.Array
     version: int
     epoch: None = None
+    made: None = None
 
     @property
     def operation(self) -> str:

@@ -99,6 +99,9 @@ class DictMetastore(MetastoreClient, MetastoreWriter):
             _refuse(key in self._tables, f"table {'.'.join(key)} exists", error_codes.ALREADY_EXISTS)
             self._tables[key], self._partitions[key], self._statistics[key] = made, {}, {}
 
+    def planned_location(self, table: Table) -> str:
+        return f"{self._need_database(table.database).location}/{table.name.lower()}"
+
     def alter_table(self, database: str, name: str, table: Table) -> None:
         with self._lock:
             old = self._need_table(database, name)

@@ -80,6 +80,8 @@ class TestArrowFilesConformance(ConnectorConformance):
             Behaviour.INSERT,
             Behaviour.LIMIT,
             Behaviour.MERGE,
+            Behaviour.CREATE_TABLE_AS,
+            Behaviour.DELETE,
             Behaviour.OVERWRITE,
             Behaviour.PARTITIONED_TABLES,
             Behaviour.PARTITION_LISTING,

@@ -40,6 +40,8 @@ class TestSqliteConformance(ConnectorConformance):
             Behaviour.INSERT,
             Behaviour.NESTED_PROJECTION,
             Behaviour.MERGE,
+            Behaviour.CREATE_TABLE_AS,
+            Behaviour.DELETE,
             Behaviour.OVERWRITE,
             Behaviour.NULL_PARTITION_KEYS,
             Behaviour.PARTITIONED_TABLES,

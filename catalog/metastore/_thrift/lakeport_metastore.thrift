@@ -857,6 +857,8 @@ service ThriftHiveMetastore {
     throws (1: AlreadyExistsException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: NoSuchObjectException o4)
   void create_table_req(1: CreateTableRequest request)
     throws (1: AlreadyExistsException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: NoSuchObjectException o4)
+  Table translate_table_dryrun(1: CreateTableRequest request)
+    throws (1: AlreadyExistsException o1, 2: InvalidObjectException o2, 3: MetaException o3, 4: NoSuchObjectException o4)
   void drop_table(1: string dbname, 2: string name, 3: bool deleteData)
     throws (1: NoSuchObjectException o1, 2: MetaException o3)
   void alter_table(1: string dbname, 2: string tbl_name, 3: Table new_tbl)

@@ -32,7 +32,7 @@ _READS = [
     "get_partitions_statistics_req", "get_table", "get_table_objects_by_name",
     "get_table_objects_by_name_req", "get_table_req", "get_table_statistics_req", "get_valid_write_ids",
     "get_principals_in_role", "get_role_grants_for_principal", "get_role_names", "getMetaConf", "getVersion",
-    "list_privileges", "set_ugi", "show_compact", "show_locks",
+    "list_privileges", "set_ugi", "show_compact", "show_locks", "translate_table_dryrun",
 ]  # fmt: skip
 _REPEATABLE = [
     # The same transaction gets the same write id of a table (TxnHandler.allocateTableWriteIds).

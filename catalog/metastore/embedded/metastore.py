@@ -159,6 +159,11 @@ class EmbeddedMetastore(MetastoreClient, MetastoreWriter):
             if stored.owner:
                 grant_owner(connection, SchemaTableName(database, name), stored.owner)
 
+    def planned_location(self, table: Table) -> str:
+        with self._store.read("planned_location") as connection:
+            planned = normalise_table(table, need_database(connection, table.database))
+        return str(planned.storage.location)
+
     def alter_table(self, database: str, name: str, table: Table) -> None:
         key = (database.lower(), name.lower())
         target = (table.database.lower(), table.name.lower())

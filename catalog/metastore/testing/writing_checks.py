@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import pytest
 
@@ -14,6 +18,8 @@ from catalog.metastore.testing.objects import STORAGE, add_partitions, new_datab
 from connector_spi.errors import MetastoreError, SchemaNotFoundError, TableNotFoundError
 
 __all__ = ["WritingChecks"]
+
+_INSERT_ONLY = {"transactional": "true", "transactional_properties": "insert_only"}
 
 
 class WritingChecks(MetastoreConformanceBase):
@@ -65,6 +71,25 @@ class WritingChecks(MetastoreConformanceBase):
             metastore.writes.alter_table(made.database, "t", replace(_table(metastore, made.database), name="u"))
         with pytest.raises(TableNotFoundError, match="no_such"):
             metastore.writes.alter_table(made.database, "no_such", made)
+
+    @pytest.mark.parametrize("kind", [{}, _INSERT_ONLY], ids=["plain", "insert_only"])
+    def test_the_planned_location_is_where_a_table_is_made(
+        self, metastore: Metastore, kind: Mapping[str, str], tmp_path: Path
+    ) -> None:
+        own = new_table(metastore).database
+        elsewhere = f"e{uuid4().hex[:12]}"
+        metastore.writes.create_database(Database(elsewhere, location=(tmp_path / "own").as_uri()))
+        for database in (own, elsewhere):
+            storage = replace(STORAGE, location=None)
+            table = Table(database, "Planned", storage, parameters=Parameters.of(kind), table_type="MANAGED_TABLE")
+            planned = metastore.writes.planned_location(table)
+            assert metastore.reads.get_table(database, "planned") is None
+            metastore.writes.create_table(table)
+            found = metastore.reads.get_table(database, "planned")
+            assert found is not None
+            assert _path(found.storage.location) == _path(planned)
+        with pytest.raises(SchemaNotFoundError, match="no_such"):
+            metastore.writes.planned_location(replace(table, database="no_such"))
 
     def test_changed_properties_of_partitions(self, metastore: Metastore) -> None:
         made = new_table(metastore, ("ds", "string"))
@@ -121,3 +146,8 @@ def _table(metastore: Metastore, database: str, name: str = "t") -> Table:
     found = metastore.reads.get_table(database, name)
     assert found is not None
     return found
+
+
+def _path(location: str | None) -> str:
+    """A local path; metastores write ``file:/`` and ``file:///``."""
+    return urlsplit(str(location)).path.rstrip("/")

@@ -20,6 +20,7 @@ from catalog.metastore.thrift.convert import (
     table_to_thrift,
 )
 from catalog.metastore.thrift.errors import no_database, no_table
+from catalog.metastore.thrift.new_tables import creation_request, planned_location
 from catalog.metastore.thrift.statistics_writes import (
     drop_partition_statistics,
     drop_table_statistics,
@@ -70,7 +71,7 @@ class ThriftMetastoreWriter(MetastoreWriter):
         if table.table_type == "EXTERNAL_TABLE":
             # The metastore goes by the property, and would make a managed table without it.
             raw.parameters["EXTERNAL"] = "TRUE"
-        request = ttypes.CreateTableRequest(raw, processorCapabilities=ABILITIES, processorIdentifier=IDENTIFIER)
+        request = creation_request(raw)
         try:
             self._connections.call_first_known(
                 ("create_table_req", lambda client: client.create_table_req(request)),
@@ -82,6 +83,9 @@ class ThriftMetastoreWriter(MetastoreWriter):
             if error.code == error_codes.REFUSED_REQUEST and self._reads.get_database(table.database) is None:
                 raise no_database(table.database) from error
             raise
+
+    def planned_location(self, table: Table) -> str:
+        return planned_location(self._connections, creation_request(table_to_thrift(table, self._username)))
 
     def alter_table(self, database: str, name: str, table: Table) -> None:
         raw = fetch_table(self._connections, database, name, lambda found: changed_table(found, table))

@@ -45,6 +45,9 @@ class ReadOnlyWriter(MetastoreWriter):
     def create_table(self, table: Table) -> None:
         self._refuse("create a table")
 
+    def planned_location(self, table: Table) -> str:
+        self._refuse("create a table")
+
     def alter_table(self, database: str, name: str, table: Table) -> None:
         self._refuse("change a table")
 

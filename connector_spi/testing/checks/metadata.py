@@ -12,11 +12,12 @@ from connector_spi.metadata import SupportsLimit, SupportsPartitionListing, Supp
 from connector_spi.names import SchemaTableName, SystemTableName
 from connector_spi.optional.aggregation import SupportsAggregation
 from connector_spi.optional.changes import SupportsChanges
+from connector_spi.optional.creating import SupportsCreateTableAs
 from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.procedures import Procedure
 from connector_spi.optional.streaming import SupportsStreaming, SupportsStreamingInsert
 from connector_spi.optional.top_n import SupportsTopN
-from connector_spi.optional.writing import SupportsInsert, SupportsMerge, SupportsOverwrite
+from connector_spi.optional.writing import SupportsDelete, SupportsInsert, SupportsMerge, SupportsOverwrite
 from connector_spi.predicate import TupleDomain, Value
 from connector_spi.schema import TableMetadata
 from connector_spi.testing.base import SCHEMA, ConformanceBase
@@ -30,6 +31,8 @@ _ROWS = pa.table({"id": pa.array([1, 2], pa.int64()), "name": pa.array(["a", Non
 _PROTOCOLS = {
     Behaviour.AGGREGATION: SupportsAggregation,
     Behaviour.CHANGES: SupportsChanges,
+    Behaviour.CREATE_TABLE_AS: SupportsCreateTableAs,
+    Behaviour.DELETE: SupportsDelete,
     Behaviour.INSERT: SupportsInsert,
     Behaviour.OVERWRITE: SupportsOverwrite,
     Behaviour.LIMIT: SupportsLimit,

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.definitions import check_table_properties, location_uri
+from catalog.metastore.factory import Metastore
 from catalog.metastore.model import FieldSchema, Parameters, Table
 from catalog.metastore.table_access import ACCESS_PREFIX
 from catalog.metastore.types import hive_type_text
 from connector_spi.errors import ErrorCode, FileMissingError, InvalidArgumentError, NotSupportedError
+from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import TableDefinition
 from connector_spi.schema import ColumnMetadata
 from connector_spi.session import ConnectorSession
@@ -22,7 +24,7 @@ from connectors.hive.definitions.table_formats import is_transactional
 from connectors.hive.registration.buckets import with_buckets
 from connectors.toolkit.storage.filesystem import FileSystem
 
-__all__ = ["TABLE_EXISTS", "external_table", "managed_table"]
+__all__ = ["TABLE_EXISTS", "check_write_ids_free", "external_table", "managed_table", "refuse_hudi"]
 
 TABLE_EXISTS: ErrorCode = metastore_codes.ALREADY_EXISTS
 _TRANSACTIONAL = ("transactional", "transactional_properties")
@@ -66,6 +68,36 @@ def managed_table(definition: TableDefinition, files: FileSystem, session: Conne
     table = _table(definition, location, session)
     make_handle(table, files)
     return replace(table, storage=replace(table.storage, location=None))
+
+
+def check_write_ids_free(metastore: Metastore, name: SchemaTableName) -> None:
+    """Refuses metastores that allocate the write ids of a table themselves.
+
+    There a new table starts with write id 1, so the ids in its directory would be unknown and not visible. Nor does
+    Hive allow transactional external tables (``TransactionalValidationListener``).
+
+    Raises:
+        NotSupportedError: It is a metastore of Hive.
+    """
+    if metastore.writes.deletes_files:
+        raise NotSupportedError(
+            f"{name} cannot be registered as a transactional table in a metastore of Hive: that would allocate new "
+            "write ids for the table and not know those in the directory; let Hive create and fill the table, or "
+            "register the directory in a catalog with hive.metastore=embedded",
+            error_codes.HIVE_TRANSACTIONAL_TABLE,
+        )
+
+
+def refuse_hudi(definition: TableDefinition) -> None:
+    """Refuses tables of the other connector.
+
+    Raises:
+        NotSupportedError: It is one.
+    """
+    if (definition.provider or "").lower() == "hudi":
+        raise NotSupportedError(
+            f"{definition.name} would be a Hudi table: create it in a catalog of the hudi connector"
+        )
 
 
 def _table(definition: TableDefinition, location: str, session: ConnectorSession) -> Table:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from catalog.metastore.factory import Metastore
 from connector_spi.errors import InternalError
+from connector_spi.handles import TableHandle
+from connector_spi.optional.creating import NewTable
+from connector_spi.optional.definitions import TableDefinition
 from connector_spi.optional.page_sink import Fragment, InsertHandle, MergeHandle
 from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.optional.writing import BucketFunction, InsertLayout, MergeCommand, Overwrite
+from connector_spi.predicate import TupleDomain
 from connector_spi.session import ConnectorSession
+from connectors.hive.acid.valid_ids import AcidSnapshot, ValidIds
 from connectors.hive.buckets.layout import PREFERRED_PARTITIONING
+from connectors.hive.definitions.columns import make_handle, make_metadata
+from connectors.hive.definitions.table_formats import is_transactional
 from connectors.hive.handles import HiveTableHandle
 from connectors.hive.transaction import HiveTransaction
 from connectors.hive.write.handles import HiveFragment, HiveInsertHandle, HiveMergeHandle
 from connectors.hive.write.inserts import HiveInserts
 from connectors.hive.write.merges import delete_files, row_id_columns, split_fragments
+from connectors.hive.write.planned_tables import planned_table
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HiveInsertion"]
@@ -32,6 +41,7 @@ class HiveInsertion:
 
     def __init__(self, metastore: Metastore, files: FileSystem, transaction: HiveTransaction) -> None:
         self._transaction = transaction
+        self._metastore = metastore
         self._files = files
         self._inserts = HiveInserts(metastore, files, transaction.writes)
 
@@ -59,6 +69,31 @@ class HiveInsertion:
         self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment], epoch: StreamEpoch
     ) -> bool:
         return self._inserts.finish(_insert_handle(insert), _fragments(fragments), epoch)
+
+    def begin_create_table(self, session: ConnectorSession, definition: TableDefinition) -> NewTable:
+        """See ``SupportsCreateTableAs``; the metastore is told nothing before the commit."""
+        entry = planned_table(self._metastore.as_user(session.user), self._files, session, definition)
+        handle = make_handle(entry, self._files)
+        if is_transactional(entry.parameters):
+            handle = replace(handle, snapshot=AcidSnapshot(ValidIds(0)))
+        self._transaction.inserts = self._inserts
+        insert = self._inserts.begin(session, handle, entry, is_new=True)
+        return NewTable(make_metadata(entry, handle), insert, self.get_insert_layout(session, handle))
+
+    def finish_create_table(
+        self, session: ConnectorSession, insert: InsertHandle, fragments: Sequence[Fragment]
+    ) -> None:
+        self.finish_insert(session, insert, fragments)
+
+    def apply_delete(
+        self,
+        session: ConnectorSession,
+        table: HiveTableHandle,
+        rows: TupleDomain[str],
+        seen: TableHandle | None = None,
+    ) -> None:
+        insert = self._begin(session, table, Overwrite(rows, seen=seen))
+        self._inserts.finish(insert, ())
 
     def abort_insert(self, session: ConnectorSession, insert: InsertHandle) -> None:
         self._inserts.abort(_insert_handle(insert))

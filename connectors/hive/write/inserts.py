@@ -27,6 +27,7 @@ from connectors.hive.write.file_checks import with_avro_lengths, with_avro_schem
 from connectors.hive.write.handles import STATEMENTS, AcidWrite, HiveFragment, HiveInsertHandle
 from connectors.hive.write.merges import LOCK_OPERATIONS
 from connectors.hive.write.publish.acid_publishing import AcidInsert
+from connectors.hive.write.publish.new_tables import NewAcidInsert, NewHiveInsert
 from connectors.hive.write.publish.publishing import HiveInsert
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
 from connectors.hive.write.publish.stream_journal import StreamJournal
@@ -67,6 +68,8 @@ class HiveInserts:
         table: HiveTableHandle,
         entry: Table,
         change: MergeCommand | Overwrite | None = None,
+        *,
+        is_new: bool = False,
     ) -> HiveInsertHandle:
         """Begins an insert, or a change of rows that are there.
 
@@ -76,6 +79,7 @@ class HiveInserts:
             entry: The metastore's entry of it.
             change: Which rows are replaced, or the kind of statement that changes them; ``None`` where rows are only
                 added.
+            is_new: The table is not there: it is made with its rows.
 
         Raises:
             NotSupportedError: Rows cannot be written to the table, or nothing in the catalog.
@@ -102,11 +106,14 @@ class HiveInserts:
         )
         self._make_staging(handle.staging)
         made = int(session.start.timestamp())
-        self._begun[handle.staging] = (
-            HiveInsert(metastore, self._files, handle, made, replaced)
-            if handle.acid is None
-            else AcidInsert(metastore, self._files, handle, made, transaction=self._transaction, replaced=replaced)
-        )
+        if is_new:
+            self._begun[handle.staging] = self._new_table(metastore, handle, made, entry)
+        elif handle.acid is None:
+            self._begun[handle.staging] = HiveInsert(metastore, self._files, handle, made, replaced)
+        else:
+            self._begun[handle.staging] = AcidInsert(
+                metastore, self._files, handle, made, transaction=self._transaction, replaced=replaced
+            )
         return handle
 
     def finish(
@@ -138,8 +145,11 @@ class HiveInserts:
 
     def abort(self, handle: HiveInsertHandle) -> None:
         """Deletes the files of an insert that is not finished."""
-        self._files.delete_folder(handle.staging)
-        self._begun.pop(handle.staging, None)
+        insert = self._begun.pop(handle.staging, None)
+        if insert is None:
+            self._files.delete_folder(handle.staging)
+        else:
+            insert.discard()
 
     def publish(self) -> None:
         """Makes all that is finished visible: of plain tables file by file, and then what is transactional in one step.
@@ -183,6 +193,14 @@ class HiveInserts:
             # Several of one table have each seen the rows without the others'.
             if tables[insert.handle.name] == 1:
                 insert.record_statistics()
+
+    def _new_table(
+        self, metastore: Metastore, handle: HiveInsertHandle, made: int, entry: Table
+    ) -> HiveInsert | AcidInsert:
+        if handle.acid is None:
+            return NewHiveInsert(metastore, self._files, handle, made, entry)
+        transaction = self._transaction
+        return NewAcidInsert(metastore, self._files, handle, made, transaction=transaction, replaced=None, entry=entry)
 
     def _make_staging(self, staging: str) -> None:
         if self._files.has_folders(staging):

@@ -2,26 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 import pyarrow as pa
 
-from catalog.metastore.wrappers.read_only import READ_ONLY_CATALOG
-from connector_spi.errors import InvalidArgumentError, NotSupportedError
+from connector_spi.errors import InvalidArgumentError
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.optional.definitions import SupportsTableDefinition, TableDefinition
+from connector_spi.optional.creating import SupportsCreateTableAs
+from connector_spi.optional.definitions import TableDefinition
+from connector_spi.optional.page_sink import Fragment
 from connector_spi.optional.writing import SupportsInsert
 from connector_spi.schema import ColumnMetadata
-from lakeport.arrow.write.inserting import insert_rows, resolve_target
+from lakeport.arrow.write.inserting import BegunInsert, write_rows
+from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess, Statement, statement_scope
 
-__all__ = ["create_table_as"]
+__all__ = ["BegunTable", "create_table_as"]
+
+
+class BegunTable(BegunInsert):
+    """A table that a query makes: it is there when the transaction commits, with its rows.
+
+    Args:
+        access: The catalog.
+        definition: The table.
+
+    Attributes:
+        name: The table.
+        made: What the connector gave.
+
+    Raises:
+        NotSupportedError: The catalog makes no tables of rows, or not this one.
+        ConnectorError: There is such a table, or the catalog failed.
+    """
+
+    def __init__(self, access: CatalogAccess, definition: TableDefinition) -> None:
+        metadata, name = access.metadata, definition.name
+        if not isinstance(metadata, SupportsCreateTableAs):
+            raise rows_are_not_written(access.catalog, "CREATE TABLE AS", adds=isinstance(metadata, SupportsInsert))
+        self.name = CatalogSchemaTableName(access.catalog, name.schema, name.table)
+        asked = f"create {self.name}"
+        with access.lock.asking(asked):
+            self.made = metadata.begin_create_table(access.session, definition)
+        super().__init__(access, self.made.insert, self.name, self.made.table.visible_columns(), asked)
+
+    def finish(self, fragments: Sequence[Fragment]) -> None:
+        """Has the table made when the transaction commits."""
+        metadata = cast(SupportsCreateTableAs, self.access.metadata)
+        with self.access.lock.asking(self.asked):
+            metadata.finish_create_table(self.access.session, self.handle, fragments)
 
 
 def create_table_as(
     statement: Statement, name: CatalogSchemaTableName, definition: TableDefinition, rows: pa.RecordBatchReader
 ) -> int:
-    """Makes a table and adds rows to it; after an error there is no table.
+    """Makes a table with rows; after an error there is no table.
 
     Args:
         statement: Ends with the call.
@@ -39,36 +76,9 @@ def create_table_as(
     """
     columns = tuple(ColumnMetadata(field.name, _plain(field.type)) for field in rows.schema)
     with statement_scope(statement):
-        access = statement.access(name.catalog)
-        definer = _definer(access)
-        with access.redefining(name.schema, name.table):
-            definer.create_table(access.session, replace(definition, columns=columns))
-        try:
-            count = insert_rows(resolve_target(statement, name), rows)
-            statement.commit()
-        except BaseException:
-            statement.fail()
-            _drop(statement.apart(), name)
-            raise
-    return count
-
-
-def _definer(access: CatalogAccess) -> SupportsTableDefinition:
-    metadata = access.metadata
-    if isinstance(metadata, SupportsTableDefinition) and isinstance(metadata, SupportsInsert):
-        return metadata
-    raise NotSupportedError(
-        f"catalog '{access.catalog}' makes no tables that take rows; write with the engine that owns the table",
-        READ_ONLY_CATALOG,
-    )
-
-
-def _drop(statement: Statement, name: CatalogSchemaTableName) -> None:
-    with statement_scope(statement):
-        access = statement.access(name.catalog)
-        with access.redefining(name.schema, name.table):
-            _definer(access).drop_table(access.session, name.schema_table, purge=True)
+        count = write_rows(BegunTable(statement.access(name.catalog), replace(definition, columns=columns)), rows)
         statement.commit()
+    return count
 
 
 def _plain(data_type: pa.DataType) -> pa.DataType:

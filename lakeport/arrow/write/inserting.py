@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import cast
 
 import pyarrow as pa
 
@@ -12,7 +13,7 @@ from catalog.metastore.wrappers.read_only import READ_ONLY_CATALOG
 from catalog.resolver import ResolvedSystemTable, ResolvedTable
 from connector_spi.errors import InternalError, InvalidArgumentError, NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
-from connector_spi.optional.page_sink import Fragment, InsertHandle
+from connector_spi.optional.page_sink import Fragment, InsertHandle, PageSinkProvider
 from connector_spi.optional.streaming import StreamEpoch, SupportsStreamingInsert
 from connector_spi.optional.writing import Overwrite, SupportsInsert, SupportsOverwrite
 from connector_spi.schema import ColumnMetadata
@@ -30,6 +31,7 @@ __all__ = [
     "note_written",
     "resolve_target",
     "rows_of",
+    "write_rows",
 ]
 
 
@@ -98,7 +100,19 @@ def insert_rows(target: InsertTarget, rows: pa.RecordBatchReader, overwrite: Ove
         ConnectorError: The catalog or its storage failed.
     """
     assign_columns(target.columns, rows.schema, target.name)  # refuses before anything has begun
-    insert = BegunInsert(target, overwrite)
+    return write_rows(BegunInsert.into(target, overwrite), rows)
+
+
+def write_rows(insert: BegunInsert, rows: pa.RecordBatchReader) -> int:
+    """Writes all rows of an insert, and ends it.
+
+    Returns:
+        How many rows.
+
+    Raises:
+        ColumnNotFoundError, InvalidArgumentError: A column or a value does not fit.
+        ConnectorError: The catalog or its storage failed.
+    """
     try:
         written = insert.sinks.write(rows.schema, rows, 0)
         insert.finish(written.fragments)
@@ -148,42 +162,66 @@ class BegunInsert:
     """An insert that has begun: exactly one of ``finish`` and ``abort`` ends it.
 
     Args:
-        target: The table.
-        overwrite: Which rows are replaced; ``None`` where rows are added.
+        access: The catalog.
+        insert: What its connector gave.
+        table: Name of the table, for messages.
+        columns: The columns of the rows, in the table's order.
+        asked: What is done, as in "cannot ...".
 
     Attributes:
         sinks: Open the sinks that its rows go to.
 
     Raises:
-        NotSupportedError: The table takes no rows, or none of it can be replaced.
-        ConnectorError: The catalog failed.
+        InternalError: The connector has no sinks.
     """
 
-    def __init__(self, target: InsertTarget, overwrite: Overwrite | None = None) -> None:
-        access, metadata = target.access, target.metadata
-        provider = access.connector.page_sink_provider
-        if provider is None:
-            raise InternalError(
-                f"the connector of catalog '{access.catalog}' takes rows, and has no page_sink_provider"
-            )
-        self._access = access
-        self._metadata = metadata
-        self._asked = f"add rows to {target.name}" if overwrite is None else f"replace rows of {target.name}"
-        with access.lock.asking(self._asked):
-            self._handle = _begin(target, overwrite)
+    def __init__(
+        self,
+        access: CatalogAccess,
+        insert: InsertHandle,
+        table: CatalogSchemaTableName,
+        columns: tuple[ColumnMetadata, ...],
+        asked: str,
+    ) -> None:
+        self.access = access
+        self.handle = insert
+        self.asked = asked
         self.sinks = SinkOpener(
-            provider=provider,
+            provider=_provider(access),
             session=access.session,
-            insert=self._handle,
-            table=str(target.name),
-            columns=target.columns,
+            insert=insert,
+            table=str(table),
+            columns=columns,
             origin=access.origin,
         )
 
+    @classmethod
+    def into(cls, target: InsertTarget, overwrite: Overwrite | None = None) -> BegunInsert:
+        """Begins to write to a table.
+
+        Args:
+            target: The table.
+            overwrite: Which rows are replaced; ``None`` where rows are added.
+
+        Raises:
+            NotSupportedError: The table takes no rows, or none of it can be replaced.
+            ConnectorError: The catalog failed.
+        """
+        _provider(target.access)
+        asked = f"add rows to {target.name}" if overwrite is None else f"replace rows of {target.name}"
+        with target.access.lock.asking(asked):
+            insert = _begin(target, overwrite)
+        return cls(target.access, insert, target.name, target.columns, asked)
+
+    @property
+    def metadata(self) -> SupportsInsert:
+        """Whose insert it is."""
+        return cast(SupportsInsert, self.access.metadata)
+
     def finish(self, fragments: Sequence[Fragment]) -> None:
         """Has the rows committed with the transaction."""
-        with self._access.lock.asking(self._asked):
-            self._metadata.finish_insert(self._access.session, self._handle, fragments)
+        with self.access.lock.asking(self.asked):
+            self.metadata.finish_insert(self.access.session, self.handle, fragments)
 
     def finish_epoch(self, fragments: Sequence[Fragment], epoch: StreamEpoch) -> bool:
         """Has the rows of a streaming query's batch committed with the transaction; ``False`` where they are there.
@@ -191,17 +229,25 @@ class BegunInsert:
         Raises:
             NotSupportedError: The connector takes no such rows.
         """
-        if not isinstance(self._metadata, SupportsStreamingInsert):
+        metadata = self.access.metadata
+        if not isinstance(metadata, SupportsStreamingInsert):
             raise NotSupportedError(
-                f"cannot {self._asked} from a streaming query: its connector does not record batches"
+                f"cannot {self.asked} from a streaming query: its connector does not record batches"
             )
-        with self._access.lock.asking(self._asked):
-            return self._metadata.finish_stream_insert(self._access.session, self._handle, fragments, epoch)
+        with self.access.lock.asking(self.asked):
+            return metadata.finish_stream_insert(self.access.session, self.handle, fragments, epoch)
 
     def abort(self) -> None:
         """Clears what was written; an error of it is not told, since another one came before."""
-        with suppress(Exception), self._access.lock.asking(self._asked):
-            self._metadata.abort_insert(self._access.session, self._handle)
+        with suppress(Exception), self.access.lock.asking(self.asked):
+            self.metadata.abort_insert(self.access.session, self.handle)
+
+
+def _provider(access: CatalogAccess) -> PageSinkProvider:
+    provider = access.connector.page_sink_provider
+    if provider is None:
+        raise InternalError(f"the connector of catalog '{access.catalog}' takes rows, and has no page_sink_provider")
+    return provider
 
 
 def _begin(target: InsertTarget, overwrite: Overwrite | None) -> InsertHandle:

@@ -35,8 +35,8 @@ from lakeport.spark.catalog.loading import (
 )
 from lakeport.spark.catalog.owners import OwnersCatalog, OwnersNames
 from lakeport.spark.catalog.procedures import ProcedureProxy, grants_procedure
-from lakeport.spark.catalog.replaced_table import stage_replacement
-from lakeport.spark.catalog.staged_table import StagedTableProxy, stage_table
+from lakeport.spark.catalog.replaced_table import ReplacementProxy, stage_replacement
+from lakeport.spark.catalog.staged_table import NewTableProxy, stage_table
 from lakeport.spark.catalog.views import find_view, view_relation
 from lakeport.spark.statements import STATEMENT_PROPERTY, statement_of_thread
 from lakeport.sql.grants.call import GRANTS
@@ -216,7 +216,7 @@ class CatalogProxy(Proxy):
         """Refused."""
         raise NotSupportedError("CREATE TABLE ... LIKE is not supported; name the columns, or LOCATION alone")
 
-    def stageCreate(self, ident: JavaObject, *definition: JavaObject) -> StagedTableProxy:
+    def stageCreate(self, ident: JavaObject, *definition: JavaObject) -> NewTableProxy:
         """``CREATE TABLE AS SELECT``."""
         try:
             name = table_name(self._jvm, self._catalog, ident)
@@ -224,7 +224,7 @@ class CatalogProxy(Proxy):
         except NotSupportedError as error:
             raise as_illegal_argument(self._jvm, error) from error
 
-    def stageReplace(self, ident: JavaObject, *definition: JavaObject) -> StagedTableProxy:
+    def stageReplace(self, ident: JavaObject, *definition: JavaObject) -> ReplacementProxy:
         """``REPLACE TABLE``, with a query or without one."""
         try:
             name = table_name(self._jvm, self._catalog, ident)
@@ -234,7 +234,7 @@ class CatalogProxy(Proxy):
         except NotSupportedError as error:
             raise as_illegal_argument(self._jvm, error) from error
 
-    def stageCreateOrReplace(self, ident: JavaObject, *definition: JavaObject) -> StagedTableProxy:
+    def stageCreateOrReplace(self, ident: JavaObject, *definition: JavaObject) -> NewTableProxy | ReplacementProxy:
         """``CREATE OR REPLACE TABLE``, with a query or without one."""
         exists = self.tableExists(ident)
         return self.stageReplace(ident, *definition) if exists else self.stageCreate(ident, *definition)

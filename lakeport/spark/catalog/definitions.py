@@ -82,8 +82,8 @@ def drop_namespace(access: CatalogAccess, schema: str, cascade: bool) -> None:
 
 def create_table(
     jvm: Jvm, access: CatalogAccess, name: CatalogSchemaTableName, arguments: Sequence[JavaObject]
-) -> TableDefinition:
-    """``CREATE TABLE``; gives what it said.
+) -> None:
+    """``CREATE TABLE``.
 
     Args:
         jvm: The JVM.
@@ -95,7 +95,6 @@ def create_table(
     definition = read_definition(jvm, name, arguments)
     with access.redefining(name.schema, name.table):
         able.create_table(access.session, definition)
-    return definition
 
 
 def read_definition(jvm: Jvm, name: CatalogSchemaTableName, arguments: Sequence[JavaObject]) -> TableDefinition:

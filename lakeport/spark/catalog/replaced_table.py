@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import ClassVar
 
 from py4j.java_gateway import JavaObject
 
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
 from connector_spi.names import CatalogSchemaTableName
+from connector_spi.optional.creating import SupportsTableReplacement
 from connector_spi.optional.definitions import TableDefinition
-from connector_spi.optional.replacing import SupportsTableReplacement
 from connector_spi.optional.writing import Overwrite, SupportsInsert, SupportsOverwrite
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import TableMetadata
 from lakeport.arrow.write.inserting import check_outside_of_block, resolve_target
-from lakeport.spark.bridge.jvm import Jvm
+from lakeport.spark.bridge.jvm import CATALOG, Jvm
 from lakeport.spark.catalog import definitions
 from lakeport.spark.catalog.loading import scanned_table
-from lakeport.spark.catalog.staged_table import StagedTableProxy, query_columns
+from lakeport.spark.catalog.staged_table import query_columns
+from lakeport.spark.catalog.table import TableProxy
 from lakeport.spark.scan.scan import ScannedTable
 from lakeport.spark.write.distribution import insert_layout
 from lakeport.spark.write.insert import SparkInsert
@@ -28,10 +30,25 @@ from lakeport.spark.write.write_builder import AskedRows, WriteBuilderProxy, Wri
 from lakeport.sql.unsupported_statements import rows_are_not_written
 from lakeport.transactions.statement import CatalogAccess
 
-__all__ = ["stage_replacement"]
+__all__ = ["ReplacementProxy", "stage_replacement"]
 
 
-class _NewTableProxy(StagedTableProxy):
+class ReplacementProxy(TableProxy):
+    """A table whose rows come from a query, and that takes the place of another one if it succeeds."""
+
+    class Java:
+        implements: ClassVar[list[str]] = [*TableProxy.Java.implements, CATALOG + "StagedTable"]
+
+    def commitStagedChanges(self) -> None:
+        """The query has succeeded."""
+        raise NotImplementedError
+
+    def abortStagedChanges(self) -> None:
+        """The query has failed."""
+        raise NotImplementedError
+
+
+class _NewTableProxy(ReplacementProxy):
     """A table beside the old one, in whose place it is put if the query that fills it succeeds."""
 
     replaced: CatalogSchemaTableName
@@ -45,8 +62,12 @@ class _NewTableProxy(StagedTableProxy):
             metadata.finish_replace_table(access.session, name.schema_table, self._table.name.schema_table)
         access.statement.lease.redefined(access.catalog, name.schema, self._table.name.table)
 
+    def abortStagedChanges(self) -> None:
+        """The new table goes, with what was written to it."""
+        definitions.drop_table(self._table.plan.access, self._table.name, purge=True)
 
-class _SameTableProxy(StagedTableProxy):
+
+class _SameTableProxy(ReplacementProxy):
     """The table itself, which has the new definition already: its rows are replaced."""
 
     written = False
@@ -54,7 +75,7 @@ class _SameTableProxy(StagedTableProxy):
     def _write_builder(self, rows: AskedRows) -> WriteBuilderProxy:
         """Rows in place of all others."""
         statement = self._table.plan.access.statement
-        insert = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
+        insert = partial(SparkInsert.into, statement, self._resolved, self._metadata.visible_columns())
         self.written = True
         layout = insert_layout(self._table.plan.access, self._resolved)
         return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(lambda _: insert(Overwrite())), rows, layout)
@@ -70,7 +91,7 @@ class _SameTableProxy(StagedTableProxy):
 
 def stage_replacement(
     jvm: Jvm, access: CatalogAccess, name: CatalogSchemaTableName, arguments: Sequence[JavaObject]
-) -> StagedTableProxy:
+) -> ReplacementProxy:
     """Makes what is to take a table's place.
 
     Args:
@@ -107,4 +128,4 @@ def stage_replacement(
 def _parts(
     access: CatalogAccess, table: ResolvedTable, definition: TableDefinition
 ) -> tuple[ScannedTable, TableMetadata, ResolvedTable]:
-    return scanned_table(access, table, query_columns(table, definition)), table.table, table
+    return scanned_table(access, table, query_columns(table.table, definition)), table.table, table

@@ -146,7 +146,7 @@ class TableProxy(ChangedTable):
 
     def _write_builder(self, rows: AskedRows) -> WriteBuilderProxy:
         statement = self._table.plan.access.statement
-        begin = partial(SparkInsert, statement, self._resolved, self._metadata.visible_columns())
+        begin = partial(SparkInsert.into, statement, self._resolved, self._metadata.visible_columns())
         layout = insert_layout(self._table.plan.access, self._resolved)
         return WriteBuilderProxy(self._jvm, self._resolved, WriteStarts(begin, self._begin_epoch), rows, layout)
 
@@ -154,7 +154,7 @@ class TableProxy(ChangedTable):
         """Of a streaming query, which has the table loaded for as long as it runs."""
         statement = self._table.plan.access.statement
         statement.lease.release_if_unread()
-        return SparkInsert(statement.apart(), self._resolved, self._metadata.visible_columns())
+        return SparkInsert.into(statement.apart(), self._resolved, self._metadata.visible_columns())
 
     def _stream(self, metadata: SupportsStreaming, given: dict[str, str]) -> StreamedTable:
         zone = self._table.plan.access.session.time_zone

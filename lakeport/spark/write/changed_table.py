@@ -8,7 +8,7 @@ from py4j.java_gateway import JavaObject
 
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
-from connector_spi.optional.writing import MergeCommand, SupportsOverwrite
+from connector_spi.optional.writing import MergeCommand, SupportsDelete
 from connector_spi.predicate import TupleDomain
 from lakeport.arrow.write.merging import row_id_columns
 from lakeport.spark.bridge.jvm import Jvm
@@ -77,7 +77,7 @@ class ChangedTable(Proxy):
             layout = insert_layout(access, self._resolved)
             target = MergeTarget(access.statement, self._resolved, row_ids, command, layout)
             return RowLevelOperationProxy(self._jvm, target, info.command(), lambda: scan_builder(self._jvm, table))
-        if command is not MergeCommand.DELETE or not isinstance(access.metadata, SupportsOverwrite):
+        if command is not MergeCommand.DELETE or not isinstance(access.metadata, SupportsDelete):
             raise why_whole
         return PartitionDeleteProxy(
             self._jvm, str(self._table.name), info.command(), why_whole, lambda: scan_builder(self._jvm, table)

@@ -8,6 +8,7 @@ from itertools import chain
 
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import InvalidArgumentError
+from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.page_sink import Fragment
 from connector_spi.optional.streaming import StreamEpoch
 from connector_spi.optional.writing import Overwrite
@@ -24,36 +25,51 @@ class SparkInsert:
     """Rows that a query writes to a table, in transactions of their own: those that it reads in may go on.
 
     Args:
-        reader: The statement that Spark loaded the table in.
-        table: The table in it.
-        columns: Its visible columns as Spark knows them.
-        overwrite: Which rows are replaced; ``None`` where rows are added.
-
-    Raises:
-        NotSupportedError: The table takes no rows.
-        InvalidArgumentError: It has other columns by now.
-        ConnectorError: It is gone, or the catalog failed.
+        reader: The statement that Spark loaded the table in, or makes it in.
+        statement: The statement that writes.
+        begun: The insert.
+        name: The table.
     """
 
     def __init__(
-        self,
+        self, reader: Statement, statement: Statement, begun: BegunInsert, name: CatalogSchemaTableName
+    ) -> None:
+        self._reader = reader.shared_lease
+        self._statement = statement
+        self._name = name
+        self._begun: BegunInsert | None = begun
+        self.writer = TaskWriter(begun.sinks)
+
+    @classmethod
+    def into(
+        cls,
         reader: Statement,
         table: ResolvedTable,
         columns: Sequence[ColumnMetadata],
         overwrite: Overwrite | None = None,
-    ) -> None:
-        self._reader = reader.shared_lease
-        self._statement = reader.writing()
-        with statement_scope(self._statement):
-            target = resolve_target(self._statement, table.name)
-            self._name = target.name
+    ) -> SparkInsert:
+        """Begins to write to a table.
+
+        Args:
+            reader: The statement that Spark loaded the table in.
+            table: The table in it.
+            columns: Its visible columns as Spark knows them.
+            overwrite: Which rows are replaced; ``None`` where rows are added.
+
+        Raises:
+            NotSupportedError: The table takes no rows.
+            InvalidArgumentError: It has other columns by now.
+            ConnectorError: It is gone, or the catalog failed.
+        """
+        statement = reader.writing()
+        with statement_scope(statement):
+            target = resolve_target(statement, table.name)
             if tuple(target.columns) != tuple(columns):
                 raise InvalidArgumentError(
                     f"the columns of {table.name} have changed meanwhile; run the statement again"
                 )
             seen = None if overwrite is None else replace(overwrite, seen=table.handle)
-            self._begun: BegunInsert | None = BegunInsert(target, seen)
-        self.writer = TaskWriter(self._begun.sinks)
+            return cls(reader, statement, BegunInsert.into(target, seen), target.name)
 
     def commit(self, written: Iterable[WrittenRows], epoch: StreamEpoch | None = None) -> None:
         """Makes the rows visible, unless they are the batch of a streaming query that is there already.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from catalog.resolver import ResolvedTable
-from connector_spi.optional.writing import Overwrite, SupportsOverwrite
+from connector_spi.optional.writing import SupportsDelete, SupportsInsert
 from connector_spi.predicate import TupleDomain
-from lakeport.spark.write.insert import SparkInsert
+from lakeport.arrow.write.inserting import note_written, resolve_target
 from lakeport.sql.unsupported_statements import rows_are_not_written
-from lakeport.transactions.statement import CatalogAccess
+from lakeport.transactions.statement import CatalogAccess, statement_scope
 
 __all__ = ["truncate"]
 
@@ -24,6 +24,15 @@ def truncate(access: CatalogAccess, table: ResolvedTable, rows: TupleDomain[str]
         NotSupportedError: Its connector does not write, or not to this table, or not with others in a block.
         ConnectorError: The catalog or its storage failed; nothing is gone.
     """
-    if not isinstance(access.metadata, SupportsOverwrite):
-        raise rows_are_not_written(access.catalog, "TRUNCATE TABLE")
-    SparkInsert(access.statement, table, table.table.visible_columns(), Overwrite(rows)).commit(())
+    if not isinstance(access.metadata, SupportsDelete):
+        raise rows_are_not_written(access.catalog, "TRUNCATE TABLE", adds=isinstance(access.metadata, SupportsInsert))
+    reader = access.statement
+    statement = reader.writing()
+    with statement_scope(statement):
+        target = resolve_target(statement, table.name)
+        metadata = target.access.metadata
+        assert isinstance(metadata, SupportsDelete), "of the same connector"
+        with target.access.lock.asking(f"delete rows of {target.name}"):
+            metadata.apply_delete(target.access.session, target.table.handle, rows, table.handle)
+        statement.commit()
+    note_written(reader.shared_lease, target.name)

@@ -13,6 +13,7 @@ from py4j.java_gateway import JavaObject
 
 from catalog.resolver import ResolvedTable
 from connector_spi.errors import NotSupportedError
+from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.writing import InsertLayout, Overwrite
 from connector_spi.predicate import TupleDomain
 from lakeport.arrow.write.overwriting import check_whole_partitions
@@ -27,7 +28,7 @@ from lakeport.spark.write.distribution import DistributedWrite
 from lakeport.spark.write.insert import SparkInsert
 from lakeport.spark.write.stream_write import StreamWriteProxy
 
-__all__ = ["AskedRows", "WriteBuilderProxy", "WriteStarts"]
+__all__ = ["AppendBuilderProxy", "AskedRows", "WriteBuilderProxy", "WriteStarts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,67 @@ class AskedRows:
     query: str
 
 
-class WriteBuilderProxy(DistributedWrite):
+class AppendBuilderProxy(DistributedWrite):
+    """Rows to be added to a table, or to be all that it has.
+
+    Args:
+        jvm: The door to the JVM.
+        name: The table.
+        starts: Begin the insert.
+        rows: The rows.
+        layout: How the rows are dealt out to tasks; ``None`` where it does not matter.
+    """
+
+    class Java:
+        implements: ClassVar[list[str]] = [
+            WRITE + "SupportsTruncate",
+            WRITE + "RequiresDistributionAndOrdering",
+            CALLED_IN_WORDS,
+        ]
+
+    def __init__(
+        self,
+        jvm: Jvm,
+        name: CatalogSchemaTableName,
+        starts: WriteStarts,
+        rows: AskedRows,
+        layout: InsertLayout | None = None,
+    ) -> None:
+        super().__init__(jvm, layout)
+        self._name = name
+        self._starts = starts
+        self._rows = rows
+        self._overwrite: Overwrite | None = None
+
+    def truncate(self) -> AppendBuilderProxy:
+        """All rows are replaced; a table that the query makes has none."""
+        self._overwrite = Overwrite()
+        return self
+
+    def description(self) -> str:
+        """What EXPLAIN shows."""
+        return f"insert into {self._name}"
+
+    def toBatch(self) -> BatchWriteProxy:
+        """Begins: Spark asks for it when it runs the query, before the query's first job."""
+        return self._begin(None)
+
+    def _called_in_words(self, name: str, words: str) -> object:
+        if name != "toBatch":
+            return super()._called_in_words(name, words)
+        asked = json.loads(words)
+        return self._begin(RunningQuery(asked["query"], asked["session"]) if "query" in asked else None)
+
+    def _begin(self, running: RunningQuery | None) -> BatchWriteProxy:
+        insert = self._starts.insert(self._overwrite)
+        query_writes(self._jvm, insert.abort, running)
+        return BatchWriteProxy(self._jvm, insert, self._rows.columns)
+
+    def _known(self) -> KnownAnswers:
+        return replace(super()._known(), in_words=frozenset({"toBatch"}))
+
+
+class WriteBuilderProxy(AppendBuilderProxy):
     """Rows to be added to a table, or to replace others.
 
     Args:
@@ -85,16 +146,8 @@ class WriteBuilderProxy(DistributedWrite):
         rows: AskedRows,
         layout: InsertLayout | None = None,
     ) -> None:
-        super().__init__(jvm, layout)
+        super().__init__(jvm, table.name, starts, rows, layout)
         self._table = table
-        self._starts = starts
-        self._rows = rows
-        self._overwrite: Overwrite | None = None
-
-    def truncate(self) -> WriteBuilderProxy:
-        """All rows are replaced."""
-        self._overwrite = Overwrite()
-        return self
 
     def canOverwrite(self, predicates: JavaObject) -> bool:
         """Asked first; ``overwrite`` refuses in words that name the condition."""
@@ -119,27 +172,9 @@ class WriteBuilderProxy(DistributedWrite):
     def description(self) -> str:
         """What EXPLAIN shows."""
         if self._overwrite is None:
-            return f"insert into {self._table.name}"
+            return super().description()
         where = "the partitions of its rows" if self._overwrite.dynamic else str(self._overwrite.rows)
         return f"overwrite {self._table.name}, {where}"
-
-    def toBatch(self) -> BatchWriteProxy:
-        """Begins: Spark asks for it when it runs the query, before the query's first job."""
-        return self._begin(None)
-
-    def _called_in_words(self, name: str, words: str) -> object:
-        if name != "toBatch":
-            return super()._called_in_words(name, words)
-        asked = json.loads(words)
-        return self._begin(RunningQuery(asked["query"], asked["session"]) if "query" in asked else None)
-
-    def _begin(self, running: RunningQuery | None) -> BatchWriteProxy:
-        insert = self._starts.insert(self._overwrite)
-        query_writes(self._jvm, insert.abort, running)
-        return BatchWriteProxy(self._jvm, insert, self._rows.columns)
-
-    def _known(self) -> KnownAnswers:
-        return replace(super()._known(), in_words=frozenset({"toBatch"}))
 
     def toStreaming(self) -> StreamWriteProxy:
         """A batch of a streaming query; it begins when it is run.

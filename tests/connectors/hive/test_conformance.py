@@ -67,10 +67,10 @@ class HiveConformance(FileTablesConformance):
 
 
 class TestParquetConformance(HiveConformance):
-    file_format = "parquet"
+    file_format = new_table_provider = "parquet"
 
 
 class TestOrcConformance(HiveConformance):
-    file_format = "orc"
+    file_format = new_table_provider = "orc"
     # Some are before 1970 and no whole second.
     refused_in_inserts = HiveConformance.refused_in_inserts | {Behaviour.TYPE_TIMESTAMP}

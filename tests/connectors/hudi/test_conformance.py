@@ -25,6 +25,8 @@ class HudiConformance(FileTablesConformance):
             Behaviour.INSERT,
             Behaviour.LIMIT,
             Behaviour.MERGE,
+            Behaviour.CREATE_TABLE_AS,
+            Behaviour.DELETE,
             Behaviour.OVERWRITE,
             Behaviour.STREAMING_INSERT,
             # Avro has no whole numbers of less than 32 bits.

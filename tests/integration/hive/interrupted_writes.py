@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from connector_spi.errors import ConnectorError
 from connector_spi.names import SchemaTableName
+from connector_spi.optional.creating import SupportsTableReplacement
+from connector_spi.optional.definitions import SupportsTableDefinition, TableDefinition
 from connector_spi.optional.writing import MergeCommand, Overwrite
+from connector_spi.schema import ColumnMetadata
 from connector_spi.testing.merging import ReferenceMerge
 from connector_spi.testing.reading import ReferenceQuery
-from connector_spi.testing.writing import insert_rows, overwrite_rows
+from connector_spi.testing.writing import create_table_as, insert_rows, overwrite_rows
 from connectors.hive.connector import HiveConnector
 from tests.integration.hive.engine import HiveEngine
 
-__all__ = ["FULL", "PLAIN", "WRITES", "InterruptedWrite", "Rows", "create", "hive_rows", "our_rows"]
+__all__ = [
+    "FULL",
+    "PLAIN",
+    "REPLACE",
+    "WRITES",
+    "InterruptedWrite",
+    "Rows",
+    "begin_replace",
+    "create",
+    "create_as",
+    "finish_replace",
+    "hive_rows",
+    "new_rows",
+    "our_rows",
+]
 
 Rows = Mapping[int, tuple[str, str]]
 """Text and partition by ``id``."""
@@ -124,6 +143,67 @@ def _replacing(number: int) -> Rows:
     return {one: row for one, row in _new(number).items() if row[1] != "p1"}
 
 
+def begin_replace(hive: HiveConnector, name: SchemaTableName, number: int, *, full: bool) -> SchemaTableName:
+    """Makes a table of other columns, with rows, that is to take a table's place; as the engine does."""
+    definition = _definition(name, pa.schema([*_SCHEMA, (f"c{number}", pa.int64())]), full=full)
+    with ReferenceQuery(hive) as query:
+        assert isinstance(query.metadata, SupportsTableReplacement)
+        made = query.metadata.begin_replace_table(query.session, definition)
+    assert made is not None, "of another definition"
+    try:
+        # Partition keys come last.
+        rows = _table(_new(number))
+        insert_rows(hive, made, [rows.add_column(2, f"c{number}", pa.nulls(len(rows), pa.int64()))])
+    except BaseException:
+        _drop(hive, made)
+        raise
+    return made
+
+
+def finish_replace(hive: HiveConnector, name: SchemaTableName, made: SchemaTableName) -> None:
+    """Puts that table in the other one's place, or drops it."""
+    try:
+        with ReferenceQuery(hive) as query:
+            assert isinstance(query.metadata, SupportsTableReplacement)
+            query.metadata.finish_replace_table(query.session, name, made)
+    except BaseException:
+        _drop(hive, made)
+        raise
+
+
+def _replace(hive: HiveConnector, name: SchemaTableName, number: int) -> None:
+    finish_replace(hive, name, begin_replace(hive, name, number, full=False))
+
+
+def _drop(hive: HiveConnector, name: SchemaTableName) -> None:
+    with suppress(ConnectorError), ReferenceQuery(hive) as query:
+        assert isinstance(query.metadata, SupportsTableDefinition)
+        query.metadata.drop_table(query.session, name, purge=True)
+
+
+def _definition(name: SchemaTableName, schema: pa.Schema, *, full: bool, keys: bool = True) -> TableDefinition:
+    """A table of ORC, full ACID or plain, and partitioned by ``ds`` or not."""
+    columns = tuple(ColumnMetadata(field.name, field.type) for field in schema)
+    properties = (("transactional", "true"),) if full else ()
+    return TableDefinition(name, columns, ("ds",) if keys else (), provider="orc", properties=properties)
+
+
+def create_as(hive: HiveConnector, name: SchemaTableName, *, full: bool, keys: bool) -> Rows:
+    """Makes a table of ten rows with them; gives the rows."""
+    rows = {number: ("new", f"p{number % 2}") for number in range(10)}
+    table = _table(rows)
+    definition = _definition(name, _SCHEMA, full=full, keys=keys)
+    create_table_as(hive, definition, [table.slice(0, 5), table.slice(5)])
+    return rows
+
+
+def new_rows(number: int) -> Rows:
+    """The rows of a table that was replaced."""
+    return _new(number)
+
+
+REPLACE = InterruptedWrite(PLAIN, _replace, lambda rows, number: _new(number))
+"""Gives a partitioned table another definition."""
 WRITES: Mapping[str, InterruptedWrite] = {
     "insert": InterruptedWrite(FULL, _insert, lambda rows, number: {**rows, **_new(number)}),
     "delete": InterruptedWrite(FULL, _delete, lambda rows, number: _left(rows)),

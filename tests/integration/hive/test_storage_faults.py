@@ -18,7 +18,7 @@ from connector_spi.testing.writing import insert_rows
 from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.write.watched_steps import FILE_STEPS, watch_files
 from tests.integration.hive.engine import HiveEngine
-from tests.integration.hive.interrupted_writes import FULL, PLAIN, WRITES, create, hive_rows, our_rows
+from tests.integration.hive.interrupted_writes import FULL, PLAIN, REPLACE, WRITES, create, hive_rows, our_rows
 
 _LARGE = 120_000
 """Rows with more random bytes than a small disk has room for."""
@@ -47,11 +47,11 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("write", list(WRITES))
+@pytest.mark.parametrize("write", [*WRITES, "replace"])
 def test_each_operation_fails_once(
     hive: HiveConnector, hive_engine: HiveEngine, schema: str, monkeypatch: pytest.MonkeyPatch, write: str
 ) -> None:
-    name, statement = SchemaTableName(schema, f"each_{write}"), WRITES[write]
+    name, statement = SchemaTableName(schema, f"each_{write}"), WRITES.get(write, REPLACE)
     create(hive_engine, hive, name, statement.properties)
     rows = our_rows(hive, name)
     for at in count():

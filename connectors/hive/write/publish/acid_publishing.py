@@ -17,7 +17,7 @@ from connectors.hive.write.publish.journaled_attempt import JournaledAttempt
 from connectors.hive.write.publish.moved_files import MovedFiles
 from connectors.hive.write.publish.recorded_statistics import OF_TABLE, RecordedStatistics, WrittenTo
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
-from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
+from connectors.hive.write.publish.row_counts import CountedWrite, by_partitions, with_counts
 from connectors.hive.write.publish.storage_requests import for_each
 from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.publish.stream_recovery import end_killed_transactions
@@ -85,7 +85,7 @@ class AcidInsert:
         """
         self.transaction.check()
         self.fragments = tuple(one_file_per_bucket(self.files, self.handle, fragments))
-        targets = TargetPartitions(self.metastore, self.handle)
+        targets = self.targets()
         self._check_there(targets, targets.known(targets.table(), fragments))
 
     def publish(self, undo: ExitStack) -> None:
@@ -110,6 +110,10 @@ class AcidInsert:
         """Deletes what was not moved."""
         self.files.delete_folder(self.handle.staging)
 
+    def targets(self) -> TargetPartitions:
+        """Where the rows go."""
+        return TargetPartitions(self.metastore, self.handle)
+
     def _check_there(self, targets: TargetPartitions, known: Mapping[PartitionKey, Partition]) -> None:
         """Rows cannot be deleted from a partition that is gone, nor may it come back for them."""
         for fragment in self.fragments:
@@ -119,7 +123,7 @@ class AcidInsert:
                 )
 
     def _publish(self, undo: ExitStack) -> None:
-        targets = TargetPartitions(self.metastore, self.handle)
+        targets = self.targets()
         table = targets.table()
         known = targets.known(table, self.fragments)
         self._check_there(targets, known)
@@ -144,7 +148,8 @@ class AcidInsert:
         counted = self._count(targets, table, there, replaced)
         undo.enter_context(counted)
         self._drop_statistics(targets, counted, there, replaced)
-        self._move(locations, replaced, undo)
+        with MovedFiles(self.files) as moved:
+            self.move(moved, locations, replaced, undo)
         if self.handle.partition_keys and locations:
             self.transaction.add_partitions(self.handle.name, [targets.name(one) for one in locations])
 
@@ -156,9 +161,7 @@ class AcidInsert:
         replaced: Container[PartitionKey],
     ) -> CountedWrite:
         """The counts with the write; new partitions have none, since they stay where it is rolled back."""
-        by_partition: dict[PartitionKey, list[HiveFragment]] = {}
-        for fragment in self.fragments:
-            by_partition.setdefault(fragment.partition, []).append(fragment)
+        by_partition = by_partitions(self.fragments)
         partitions = {
             targets.name(values): (
                 one.parameters,
@@ -185,7 +188,14 @@ class AcidInsert:
             written[OF_TABLE] = WrittenTo(table.storage.location, table.parameters, counted.counted, () in replaced)
         self.statistics.drop(table, written)
 
-    def _move(self, locations: Mapping[PartitionKey, str], replaced: Container[PartitionKey], undo: ExitStack) -> None:
+    def move(
+        self,
+        moved: MovedFiles,
+        locations: Mapping[PartitionKey, str],
+        replaced: Container[PartitionKey],
+        undo: ExitStack,
+    ) -> None:
+        """Moves all files to the directories of their partitions, where their write id hides them."""
         acid = self.handle.acid
         assert acid is not None, "of a transactional table"
         targets = []
@@ -201,18 +211,17 @@ class AcidInsert:
                 self.handle.staging, moves, transaction=transaction, write_id=acid.write_id
             )
             undo.enter_context(JournaledAttempt(self.journal, attempt))
-        with MovedFiles(self.files) as moved:
-            moved.move_all(moves)
-            marked = {
-                target.rpartition("/")[0]
-                for fragment, target in zip(self.fragments, targets, strict=True)
-                if acid.row_ids and not fragment.original
-            }
-            written = {fragment.partition for fragment in self.fragments}
-            # By it readers that list files alone find a directory that has no others.
-            marked |= {join_path(locations[one], acid.directory) for one in locations if one not in written}
-            for directory in sorted(marked):
-                moved.write(join_path(directory, VERSION_FILE), VERSION)
+        moved.move_all(moves)
+        marked = {
+            target.rpartition("/")[0]
+            for fragment, target in zip(self.fragments, targets, strict=True)
+            if acid.row_ids and not fragment.original
+        }
+        written = {fragment.partition for fragment in self.fragments}
+        # By it readers that list files alone find a directory that has no others.
+        marked |= {join_path(locations[one], acid.directory) for one in locations if one not in written}
+        for directory in sorted(marked):
+            moved.write(join_path(directory, VERSION_FILE), VERSION)
 
     def _check_not_hidden(self, location: str) -> None:
         """Rows in a base of a later write id would be all that is seen: its writer has not known of ours."""

@@ -18,7 +18,7 @@ from connectors.hive.write.publish.moved_files import MovedFiles
 from connectors.hive.write.publish.recorded_statistics import OF_TABLE, RecordedStatistics, WrittenTo
 from connectors.hive.write.publish.replaced_files import ReplacedFiles
 from connectors.hive.write.publish.replaced_partitions import ReplacedPartitions
-from connectors.hive.write.publish.row_counts import CountedWrite, with_counts
+from connectors.hive.write.publish.row_counts import CountedWrite, by_partitions, with_counts
 from connectors.hive.write.publish.stream_copies import copy_batch, finish_killed_copies
 from connectors.hive.write.publish.stream_journal import StreamJournal
 from connectors.hive.write.publish.stream_recovery import take_back_killed_moves
@@ -132,9 +132,7 @@ class HiveInsert:
     def _publish(self, undo: ExitStack) -> None:
         table = self._targets.table()
         known = self._targets.known_for(self._files, table, self._fragments, waits=self._replaced is None)
-        by_partition: dict[PartitionKey, list[HiveFragment]] = {}
-        for fragment in self._fragments:
-            by_partition.setdefault(fragment.partition, []).append(fragment)
+        by_partition = by_partitions(self._fragments)
         replaced = {} if self._replaced is None else self._replaced.find(self._metastore, by_partition)
         there = {**known, **{values: one for values, one in replaced.items() if one is not None}}
         locations = [self._targets.location(table, there, values) for values in replaced]

@@ -99,6 +99,16 @@ class RecordedStatistics:
             _LOG.info("the column statistics of %s are dropped, since they cannot be read: %s", table.name, error)
         drop_stale_statistics(self.metastore, table, partitions)
 
+    def begin_new(self, table: Table, written: Mapping[str, Parameters]) -> None:
+        """The insert itself has made the table.
+
+        Args:
+            table: The table.
+            written: Properties of its partitions, by their names; of the table itself where it has none.
+        """
+        self._table = table
+        self.add(written)
+
     def add(self, partitions: Mapping[str, Parameters]) -> None:
         """Partitions were added for the rows.
 

@@ -12,11 +12,19 @@ from catalog.metastore.model import Parameters, Table
 from connector_spi.errors import ConnectorError
 from connectors.hive.write.handles import HiveFragment
 
-__all__ = ["CountedWrite", "with_counts"]
+__all__ = ["CountedWrite", "by_partitions", "with_counts"]
 
 _ACCURATE = "COLUMN_STATS_ACCURATE"
 # Hive's size of the rows in memory, and what Spark has counted, would be of other rows.
 _UNKNOWN_NOW = ("rawDataSize", "spark.sql.statistics.")
+
+
+def by_partitions(fragments: Sequence[HiveFragment]) -> dict[tuple[str, ...], list[HiveFragment]]:
+    """The files of each partition, by the texts of its key values."""
+    found: dict[tuple[str, ...], list[HiveFragment]] = {}
+    for fragment in fragments:
+        found.setdefault(fragment.partition, []).append(fragment)
+    return found
 
 
 def with_counts(parameters: Parameters, fragments: Sequence[HiveFragment], *, replaced: bool) -> Parameters:

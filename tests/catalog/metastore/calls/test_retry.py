@@ -7,7 +7,7 @@ import pytest
 from catalog.metastore._thrift.lakeport_metastore import ThriftHiveMetastore
 from catalog.metastore.calls.retry import CALL_CLASSES, CallClass, RetryPolicy, call_class
 
-READING = ("get", "list", "show", "set_ugi", "check_lock", "heartbeat", "allocate_table_write_ids")
+READING = ("get", "list", "show", "set_ugi", "check_lock", "heartbeat", "allocate_table_write_ids", "translate_table_")
 """How calls begin whose repetition changes nothing; all others change something each time."""
 
 

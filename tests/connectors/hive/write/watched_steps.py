@@ -16,9 +16,13 @@ FILE_STEPS = ("create", "create_folder", "move", "copy", "delete_file", "delete_
 _WRITES = (
     "add_partitions",
     "alter_table",
+    "create_table",
+    "drop_table",
     "set_partition_parameters",
     "drop_table_statistics",
     "drop_partition_statistics",
+    "set_table_statistics",
+    "set_partition_statistics",
 )
 _TRANSACTIONS = ("open_transaction", "allocate_write_ids", "lock", "add_dynamic_partitions", "commit", "abort")
 

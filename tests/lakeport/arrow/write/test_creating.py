@@ -23,6 +23,9 @@ def session(tmp_path: Path) -> Iterator[lakeport.Session]:
         f"connector.name=hive\nhive.metastore=embedded\nhive.metastore.embedded.path={tmp_path / 'm.db'}\n"
     )
     (tmp_path / "catalogs" / "mem.properties").write_text("connector.name=memory\n")
+    (tmp_path / "catalogs" / "hudi.properties").write_text(
+        f"connector.name=hudi\nhive.metastore=embedded\nhive.metastore.embedded.path={tmp_path / 'm.db'}\n"
+    )
     with lakeport.connect(catalogs=tmp_path / "catalogs") as opened:
         yield opened
 
@@ -106,5 +109,7 @@ def test_files_that_are_there_do_not_become_rows(session: lakeport.Session, tmp_
 
 
 def test_catalogs_that_make_no_tables_are_named(session: lakeport.Session) -> None:
-    with pytest.raises(NotSupportedError, match="catalog 'mem' makes no tables"):
-        session.create_table_as("mem.default.t", _ROWS)
+    with pytest.raises(NotSupportedError, match="catalog 'hudi' does not write rows: CREATE TABLE AS is refused"):
+        session.create_table_as("hudi.default.t", _ROWS)
+    assert session.create_table_as("mem.default.t", _ROWS, partitioned_by=["d"]) == 3
+    assert session.arrow("mem.default.t").read_all().num_rows == 3
