@@ -71,12 +71,7 @@ from connector_spi.optional.definitions import (
     ViewDefinition,
     ViewDialect,
 )
-from connector_spi.optional.event_listener import (
-    EventListener,
-    QueryCompletedEvent,
-    QueryCreatedEvent,
-    TableReadEvent,
-)
+from connector_spi.optional.event_listener import EventListener, QueryCompletedEvent, QueryCreatedEvent, TableReadEvent
 from connector_spi.optional.grants import SupportsGrants
 from connector_spi.optional.listing import SupportsTableListing
 from connector_spi.optional.page_sink import (
@@ -90,7 +85,7 @@ from connector_spi.optional.page_sink import (
     PageSink,
     PageSinkProvider,
 )
-from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
+from connector_spi.optional.partitioning import SupportsSortOrder, SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.statistics_collection import (
@@ -328,6 +323,7 @@ __all__ = [
     "SupportsPartitionListing",
     "SupportsReadOptions",
     "SupportsSchemaDefinition",
+    "SupportsSortOrder",
     "SupportsStatistics",
     "SupportsStatisticsCollection",
     "SupportsStreaming",

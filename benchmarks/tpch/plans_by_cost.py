@@ -124,32 +124,45 @@ def _sorted(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
 
 
 def _by_buckets(lake: Lake, folder: Path, names: Mapping[str, str], rounds: int, way: str) -> list[Figure]:
-    """Joins of two tables that are bucketed alike, with a shuffle and without."""
-    made = {table: f"hive.bench.{table}_in_buckets" for table in _BUCKETED}
+    """Joins of two tables that are bucketed alike: with a shuffle and without, and where the buckets are sorted."""
+    made = _bucketed(lake, folder, names, "in_buckets", "")
+    in_order = _bucketed(lake, folder, names, "in_sorted_buckets", ", 'sorted_by' = '{key}'")
+    figures = []
+    for what, text in _JOINS.items():
+        query, ordered = text.format_map(made), text.format_map(in_order)
+        for asked, word in ((query, "partitioned by"), (ordered, "ordered by")):
+            plan = str(_laid_out(lake, f"EXPLAIN {asked}", way))
+            assert word in plan, plan
+        ways = {
+            "a shuffle": partial(_laid_out, lake, query, "NONE"),
+            "by buckets": partial(_laid_out, lake, query, way),
+            "by sorted buckets": partial(_laid_out, lake, ordered, way),
+        }
+        taken = take_turns(ways, rounds)
+        assert len({str(one.answer) for one in taken.values()}) == 1, what
+        notes = ", ".join(f"{one.note} {name}" for name, one in taken.items())
+        for before, after in (("a shuffle", "by buckets"), ("by buckets", "by sorted buckets")):
+            for measured, words in (("cpu", "CPU"), ("seconds", "time")):
+                both = (getattr(taken[one], measured) for one in (before, after))
+                ratio = median(new / old for old, new in zip(*both, strict=True))
+                figures.append(Figure(_GROUP, f"{what}: {after} against {before}, {words}", ratio, "x", 1.0, notes))
+                print(f"{what}: {after} against {before}: {ratio:.2f}x {words}, {notes}", file=sys.stderr, flush=True)
+    return figures
+
+
+def _bucketed(lake: Lake, folder: Path, names: Mapping[str, str], suffix: str, more: str) -> dict[str, str]:
+    """Tables of the same rows in buckets of their keys, each in one file."""
+    made = {table: f"hive.bench.{table}_{suffix}" for table in _BUCKETED}
     for table, columns in _BUCKETED.items():
         (folder / made[table]).mkdir()
         key, chosen = columns.partition(" ")[0], ", ".join(one.split()[0] for one in columns.split(", ") if "_" in one)
         lake.session.sql(
             f"CREATE TABLE {made[table]} ({columns}) USING parquet LOCATION '{folder / made[table]}' TBLPROPERTIES "
-            f"('bucketed_by' = '{key}', 'bucket_count' = '{_BUCKETS}', 'bucketing_version' = '2')"
+            f"('bucketed_by' = '{key}', 'bucket_count' = '{_BUCKETS}', 'bucketing_version' = '2'"
+            f"{more.format(key=key)})"
         )
         lake.session.sql(f"INSERT INTO {made[table]} SELECT {chosen} FROM {names[table]}").collect()
-    figures = []
-    for what, text in _JOINS.items():
-        query = text.format_map(made)
-        ways = {"with a shuffle": "NONE", "by buckets": way}
-        plan = str(_laid_out(lake, f"EXPLAIN {query}", way))
-        assert "partitioned by" in plan, plan
-        taken = take_turns({name: partial(_laid_out, lake, query, value) for name, value in ways.items()}, rounds)
-        assert taken["by buckets"].answer == taken["with a shuffle"].answer, what
-        note = f"{taken['with a shuffle'].note} with a shuffle, {taken['by buckets'].note} by buckets"
-        for measured in ("cpu", "seconds"):
-            both = (getattr(taken[one], measured) for one in ways)
-            ratio = median(after / before for before, after in zip(*both, strict=True))
-            words = "CPU" if measured == "cpu" else "time"
-            figures.append(Figure(_GROUP, f"{what}: by buckets against a shuffle, {words}", ratio, "x", 1.0, note))
-            print(f"{what}: {ratio:.2f}x {words}, {note}", file=sys.stderr, flush=True)
-    return figures
+    return made
 
 
 def _laid_out(lake: Lake, query: str, value: str) -> list[tuple[object, ...]]:

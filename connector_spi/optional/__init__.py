@@ -47,7 +47,7 @@ from connector_spi.optional.page_sink import (
     PageSink,
     PageSinkProvider,
 )
-from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
+from connector_spi.optional.partitioning import SupportsSortOrder, SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.procedures import Procedure, ProcedureArgument, ProcedureFunction
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.statistics_collection import (
@@ -128,6 +128,7 @@ __all__ = [
     "SupportsPartitionDefinition",
     "SupportsReadOptions",
     "SupportsSchemaDefinition",
+    "SupportsSortOrder",
     "SupportsStatisticsCollection",
     "SupportsStreaming",
     "SupportsStreamingInsert",

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from connector_spi.handles import Split, TableHandle
+from connector_spi.optional.top_n import SortItem
 from connector_spi.optional.writing import BucketFunction
 from connector_spi.predicate import Value
 from connector_spi.session import ConnectorSession
 
-__all__ = ["SupportsTablePartitioning", "TablePartitioning"]
+__all__ = ["SupportsSortOrder", "SupportsTablePartitioning", "TablePartitioning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +65,25 @@ class SupportsTablePartitioning(Protocol):
         Returns:
             For each split the values of ``partitioned_by``, and then the bucket, counted from 0, if that is asked;
             ``None`` where a split has no key, or it is not sure.
+        """
+
+
+@runtime_checkable
+class SupportsSortOrder(Protocol):
+    """Metadata that knows in which order the rows of splits come (``ConnectorTableProperties.getLocalProperties``)."""
+
+    def get_sort_order(
+        self, session: ConnectorSession, table: TableHandle, groups: Sequence[Sequence[Split]]
+    ) -> Sequence[SortItem]:
+        """The order that the rows of each group have, if its splits are read one after another.
+
+        The engine goes by it, and does not sort. So nothing where it is not sure.
+
+        Args:
+            session: The statement.
+            table: The handle that the splits were made for.
+            groups: All splits of a scan, in groups.
+
+        Returns:
+            The columns; none where some group has no order.
         """

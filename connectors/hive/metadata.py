@@ -84,7 +84,7 @@ class HiveMetadata(
     ) -> None:
         HiveDefinitions.__init__(self, metastore, files, transaction)
         HiveInsertion.__init__(self, metastore, files, transaction)
-        HivePartitioning.__init__(self, files, pages, FOOTER_CACHE)
+        HivePartitioning.__init__(self, files, transaction, pages, FOOTER_CACHE)
         HiveStatistics.__init__(self, metastore, files, transaction, pages, FOOTER_CACHE)
         self._config = config
         self._not_hudi: dict[SchemaTableName, Table] = {}

@@ -34,6 +34,7 @@ from tests.paths import PROJECT
 
 CLIENT_TESTS = (
     "tests/catalog/metastore/test_behaviour.py",
+    "tests/catalog/metastore/test_writes.py",
     "tests/catalog/metastore/test_grants.py",
     "tests/lakeport/access_control/test_grants_of_hive.py",
     "tests/catalog/metastore/thrift/test_interoperability.py",

@@ -21,3 +21,8 @@ class MetastoreConformanceBase:
     def makes_managed_tables(self) -> bool:
         """Whether a managed table that is not transactional stays one; Hive 4 makes an external one of it."""
         return True
+
+    @pytest.fixture
+    def has_write_ids(self) -> bool:
+        """Whether it knows transactional tables of all kinds; Hive 2 knows full ACID alone."""
+        return True

@@ -40,14 +40,15 @@ def planned_location(connections: ThriftConnections, request: ttypes.CreateTable
             lambda _: no_database(database),
         )
     except MetastoreError as error:
+        if error.code == error_codes.REFUSED_REQUEST:
+            # Hive 4 says of a database that is missing no more than that.
+            _directories(connections, database)
         if error.code != error_codes.NO_SUCH_CALL:
             raise
         location = kind = None
     if location:
         return location
-    directory, managed = connections.call(
-        "get_database", lambda client: _directories(client.get_database(database)), lambda _: no_database(database)
-    )
+    directory, managed = _directories(connections, database)
     if kind == "MANAGED_TABLE":
         directory = managed or _managed_directory(connections, database, directory)
     return f"{directory.rstrip('/')}/{name}"
@@ -57,7 +58,16 @@ def _place(table: ttypes.Table) -> tuple[str | None, str]:
     return table.sd.location, table.tableType
 
 
-def _directories(database: ttypes.Database) -> tuple[str, str | None]:
+def _directories(connections: ThriftConnections, database: str) -> tuple[str, str | None]:
+    """The directory of a database, and the one of its managed tables where it has one of its own."""
+    return connections.call(
+        "get_database",
+        lambda client: _both(client.get_database(database)),
+        lambda _: no_database(database),
+    )
+
+
+def _both(database: ttypes.Database) -> tuple[str, str | None]:
     return database.locationUri or "", database.managedLocationUri
 
 

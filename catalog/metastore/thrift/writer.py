@@ -187,10 +187,10 @@ class ThriftMetastoreWriter(MetastoreWriter):
         if not parameters:
             return
         schema, name = database.lower(), table.lower()
-        raw = fetch_partitions(self._connections, schema, name, list(parameters), list)
         owner = self._reads.get_table(schema, name)
         if owner is None:
             raise no_table(database, table)
+        raw = fetch_partitions(self._connections, schema, name, list(parameters), list)
         keys = [key.name for key in owner.partition_keys]
         by_name = {make_partition_name(keys, one.values): one for one in raw}
         missing = sorted(set(parameters).difference(by_name))

@@ -1,4 +1,4 @@
-"""How rows of tables lie in splits: by partition keys, and by buckets where names and rows of files prove it.
+"""How rows of tables lie in splits: by partition keys, by buckets and in order where files prove it.
 
 Driver side.
 """
@@ -14,6 +14,7 @@ import pyarrow as pa
 from connector_spi.errors import InternalError
 from connector_spi.handles import ColumnHandle, Split
 from connector_spi.optional.partitioning import TablePartitioning
+from connector_spi.optional.top_n import SortItem
 from connector_spi.optional.writing import BucketFunction
 from connector_spi.page_source import PageSourceProvider
 from connector_spi.predicate import TupleDomain, Value
@@ -22,12 +23,16 @@ from connector_spi.session import ConnectorSession
 from connectors.hive.buckets.layout import BUCKET_EXECUTION, Bucketing
 from connectors.hive.handles import HiveSplit, HiveTableHandle
 from connectors.hive.listing.bucket_proof import BucketProof
+from connectors.hive.listing.order_proof import OrderProof, has_order
+from connectors.hive.transaction import HiveTransaction
 from connectors.toolkit.storage.filesystem import FileSystem
 
 __all__ = ["HivePartitioning"]
 
 _MOST_FILES = 512
-"""The first rows of more files are not looked at while a query is planned."""
+"""More files are not looked at while a query is planned."""
+_MOST_BYTES = 1 << 30
+"""Of files of which a column is read while a query is planned."""
 _THREADS = 16
 
 
@@ -36,11 +41,19 @@ class HivePartitioning:
 
     Args:
         files: Storage.
-        pages: Reads first rows of files.
+        transaction: The transaction.
+        pages: Reads rows of files.
         memory: Session property: most bytes of what the process keeps of that.
     """
 
-    def __init__(self, files: FileSystem, pages: PageSourceProvider, memory: PropertyMetadata[int]) -> None:
+    def __init__(
+        self,
+        files: FileSystem,
+        transaction: HiveTransaction,
+        pages: PageSourceProvider,
+        memory: PropertyMetadata[int],
+    ) -> None:
+        self._partitioned = transaction
         self._memory = memory
         self._bucket_files = files
         self._pages = pages
@@ -76,6 +89,35 @@ class HivePartitioning:
             keys.append((*(values[name] for name in asked.partitioned_by), *bucket))
         return keys
 
+    def get_sort_order(
+        self, session: ConnectorSession, table: HiveTableHandle, groups: Sequence[Sequence[Split]]
+    ) -> Sequence[SortItem]:
+        """The first column of ``SORTED BY``, where each group is of one file, which has all its rows in that order.
+
+        Hive before 2.0 made sorting optional (``hive.enforce.sorting``), and nothing in a file says that it is sorted:
+        so the column is read once.
+        """
+        order = self._partitioned.table(table.name).storage.sort_columns
+        columns = {column.name: column for column in table.data_columns}
+        if table.changes is not None or not order or not order[0].ascending:
+            return ()
+        column = columns.get(order[0].name.lower())
+        if column is None or not has_order(column) or column.name in dict(table.text_rules):
+            return ()
+        files = [_one_file(group) for group in groups if group]
+        found = [split for split in files if split is not None]
+        if len(found) < len(files) or len(found) > _MOST_FILES or sum(one.file_size for one in found) > _MOST_BYTES:
+            return ()
+        proof = OrderProof(
+            files=self._bucket_files,
+            pages=self._pages,
+            session=session,
+            table=_with_all_rows(table),
+            column=column,
+            memory=session.get(self._memory),
+        )
+        return (SortItem(column, ascending=True, nulls_first=True),) if _all_hold(proof, found) else ()
+
     def _are_bucketed(self, session: ConnectorSession, table: HiveTableHandle, splits: Sequence[HiveSplit]) -> bool:
         """Whether all files have a bucket in their names, and first rows of that bucket.
 
@@ -98,10 +140,22 @@ class HivePartitioning:
             bucketing=table.bucketing,
             memory=session.get(self._memory),
         )
-        if len(first) == 1:
-            return all(map(proof.holds, first.values()))
-        with ThreadPoolExecutor(min(_THREADS, len(first)), thread_name_prefix="hive-buckets") as pool:
-            return all(pool.map(proof.holds, first.values()))
+        return _all_hold(proof, list(first.values()))
+
+
+def _all_hold(proof: BucketProof | OrderProof, splits: Sequence[HiveSplit]) -> bool:
+    if len(splits) < 2:
+        return all(map(proof.holds, splits))
+    with ThreadPoolExecutor(min(_THREADS, len(splits)), thread_name_prefix="hive-proofs") as pool:
+        return all(pool.map(proof.holds, splits))
+
+
+def _one_file(group: Sequence[Split]) -> HiveSplit | None:
+    """The first of splits that are of one file, and in its order; ``None`` where they are not."""
+    splits = [split for split in group if isinstance(split, HiveSplit)]
+    starts = [split.start for split in splits]
+    is_one = len({split.path for split in splits}) == 1 and all(split.acid is None for split in splits)
+    return splits[0] if is_one and len(splits) == len(group) and starts == sorted(starts) else None
 
 
 def _has_equal_hashes(bucketing: Bucketing) -> bool:

@@ -16,6 +16,7 @@ from connector_spi.metadata import SupportsColumnStatistics, SupportsStatistics
 from connector_spi.names import CatalogSchemaTableName
 from connector_spi.optional.event_listener import TableReadEvent
 from connector_spi.optional.partitioning import TablePartitioning
+from connector_spi.optional.top_n import SortItem
 from connector_spi.predicate import TupleDomain
 from connector_spi.schema import ColumnMetadata
 from connector_spi.statistics import TableStatistics
@@ -105,6 +106,7 @@ class Scan:
         self._tasks: list[tuple[Split, ...]] | None = None
         self._keyed: KeyedSplits | None = None
         self._is_keyed: bool | None = None
+        self._is_ordered: bool | None = None
         self._task_keys: list[Key] | None = None
         self._runtime_filter = TupleDomain[ColumnHandle].all()
         self._counters: TaskCounters | None = None
@@ -196,6 +198,20 @@ class Scan:
                 self._is_keyed, self._tasks = self._keyed is not None, None
             return None if self._keyed is None else self._keyed.partitioning
 
+    def order(self) -> tuple[SortItem, ...]:
+        """In which the rows of each task come; none where they have no order. From the first call on tasks keep to it.
+
+        Only of scans that no runtime filter plans again, when files may be others.
+        """
+        with self._lock:
+            if self._is_ordered is None:
+                may = self.partitioning() is not None and not self.prunable_columns()
+                if may and self._keyed is not None:
+                    self._keyed, self._tasks = self._keyed.in_order(self.asked.plan, self.planned().splits.splits), None
+                self._is_ordered = may
+            order = () if self._keyed is None else self._keyed.order
+            return tuple(one for one in order if one.column.name in self.asked.output.names)
+
     def task_keys(self) -> list[Key] | None:
         """The key of each task; ``None`` where tasks have none."""
         with self._lock:
@@ -277,7 +293,7 @@ class Scan:
         """What is going to be read."""
         asked = self.asked
         aggregation = asked.work.aggregation
-        by_keys = [] if self._keyed is None else [("partitioned by", str(self._keyed.partitioning))]
+        by_keys = [] if self._keyed is None else self._keyed.words()
         pushdown = PushdownFacts(
             columns_read=len(asked.plan.columns),
             columns_total=len(asked.table.plan.columns),

@@ -28,7 +28,9 @@ from lakeport.spark.bridge.python_tasks import (
 from lakeport.spark.scan.native import NativeReader
 from lakeport.spark.scan.partitioning.spark_partitioning import (
     NO_PARTITIONING,
+    SORT_ORDER,
     keyed_partitions,
+    spark_order,
     spark_partitioning,
     unknown_partitioning,
 )
@@ -49,6 +51,7 @@ _KEPT = frozenset(
         "columnarSupportMode",
         "estimateStatistics",
         "outputPartitioning",
+        "outputOrdering",
         "pushedPredicates",
         "planInputPartitions",
         "createReaderFactory",
@@ -97,6 +100,7 @@ class ScanProxy(Proxy):
         implements: ClassVar[list[str]] = [
             READ + "SupportsReportStatistics",
             READ + "SupportsReportPartitioning",
+            READ + "SupportsReportOrdering",
             READ + "SupportsRuntimeV2Filtering",
             READ + "Batch",
             CALLED_IN_WORDS,
@@ -168,6 +172,11 @@ class ScanProxy(Proxy):
         reported = None if asked is None else spark_partitioning(self._jvm, asked)
         is_reported = reported is not None and self._scan.partitioning() is not None
         return reported if is_reported else unknown_partitioning(self._jvm)
+
+    def outputOrdering(self) -> JavaObject:
+        """In which order the rows of tasks come, where a join may go by it; from now on tasks keep to it."""
+        asked = self._scan.asked.partitioning if self._stream is None else None
+        return spark_order(self._jvm, () if asked is None else self._scan.order())
 
     def filterAttributes(self) -> JavaObject:
         """The columns by which a join may prune while the query runs."""
@@ -258,6 +267,7 @@ class ScanProxy(Proxy):
             found["columnarSupportMode"] = answers.constant(_COLUMNAR_MODE, self._columnar_mode())
         if self._scan.asked.partitioning is None:
             found["outputPartitioning"] = NO_PARTITIONING
+            found["outputOrdering"] = answers.array(SORT_ORDER)
         if self._is_in_words and self._scan.is_planned and self._scan.asked.partitioning is None:
             found["description"] = answers.plain(self.description())
         in_words = _IN_WORDS if self._is_in_words else frozenset[str]()

@@ -25,6 +25,10 @@ class TestThrift(WritingChecks):
     def metastore(self, thrift_metastore: Metastore) -> Metastore:
         return thrift_metastore
 
+    @pytest.fixture
+    def has_write_ids(self, hive_metastore_server: HiveMetastoreServer) -> bool:
+        return not hive_metastore_server.release.startswith("2.")
+
 
 class TestEmbedded(WritingChecks):
     @pytest.fixture

@@ -25,6 +25,8 @@ class SqliteConformance(ConnectorConformance):
             Behaviour.COLUMN_STATISTICS,
             Behaviour.EXPRESSION_PUSHDOWN,
             Behaviour.HIDDEN_COLUMNS,
+            Behaviour.CREATE_TABLE_AS,
+            Behaviour.DELETE,
             Behaviour.INSERT,
             Behaviour.MERGE,
             Behaviour.OVERWRITE,

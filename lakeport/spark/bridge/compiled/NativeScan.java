@@ -55,7 +55,9 @@ public class NativeScan implements BiFunction {
 
   /**
    * The factory for a text is kept: to make one, Spark sends Hadoop's settings to all executors, and that costs more
-   * than anything else here. It is made anew where a setting of the session or of Hadoop's has changed.
+   * than anything else here. It is made anew where a setting of the session or of Hadoop's has changed. Each scan has a
+   * copy: one that reads Parquet closes the file that it has open when it opens another (ParquetReaderCallback), and a
+   * task that merges two scans in order has two open.
    *
    * @param predicates By which the reader may skip parts of files, a Predicate[].
    * @param text The format; the columns of the files and the constants behind them, as the JSON of structs; options of
@@ -65,7 +67,7 @@ public class NativeScan implements BiFunction {
     SparkSession session = (SparkSession) SparkSession.active();
     Object made = kept(session, text);
     Filter[] filters = PredicateUtils.toV1((Predicate[]) predicates);
-    return filters.length == 0 ? made : withFilters((Product) made, filters);
+    return withFilters((Product) made, filters);
   }
 
   private Object kept(SparkSession session, String text) throws Exception {

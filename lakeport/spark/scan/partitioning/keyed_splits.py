@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from connector_spi.errors import ExternalError, InternalError
 from connector_spi.handles import Split
-from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
+from connector_spi.optional.partitioning import SupportsSortOrder, SupportsTablePartitioning, TablePartitioning
+from connector_spi.optional.top_n import SortItem
 from connector_spi.predicate import Value
 from lakeport.error_codes import STALE_PARTITIONING
 from lakeport.planning.packing import Packing, cut_splits, pack_splits
@@ -34,11 +35,13 @@ class KeyedSplits:
         partitioning: What the keys are of.
         keys: The key of each split.
         told: All keys that Spark was told of.
+        order: In which the rows of each key come, if its splits are read one after another; none where they do not.
     """
 
     partitioning: TablePartitioning
     keys: Mapping[Split, Key]
     told: frozenset[Key]
+    order: tuple[SortItem, ...] = ()
 
     def again(self, plan: ScanPlan, splits: Sequence[Split]) -> KeyedSplits:
         """The same for splits that were planned once more, after a runtime filter.
@@ -66,15 +69,36 @@ class KeyedSplits:
                 Spark asks for one (``BatchScanExec``).
             how: How splits become tasks.
         """
-        # One task runs all that Spark groups by a key, so that smaller parts would be read one after the other.
-        each = replace(how, parallelism=1, max_bytes=how.task_bytes(splits))
-        groups: dict[Key, list[Split]] = {}
-        for split in splits:
-            groups.setdefault(self.keys[split], []).append(split)
+        groups = self.groups(splits)
         if not groups:
             return [(next(iter(self.told)), ())]
         found = sorted(groups.items(), key=lambda item: repr(item[0]))
+        if self.order:
+            return [(key, tuple(group)) for key, group in found]
+        # One task runs all that Spark groups by a key, so that smaller parts would be read one after the other.
+        each = replace(how, parallelism=1, max_bytes=how.task_bytes(splits))
         return [(key, task) for key, group in found for task in pack_splits(cut_splits(group, each), each)]
+
+    def words(self) -> list[tuple[str, str]]:
+        """What EXPLAIN shows."""
+        order = [("ordered by", ", ".join(map(str, self.order)))] if self.order else []
+        return [("partitioned by", str(self.partitioning)), *order]
+
+    def groups(self, splits: Sequence[Split]) -> Mapping[Key, Sequence[Split]]:
+        """Splits by their keys, in their order."""
+        groups: dict[Key, list[Split]] = {}
+        for split in splits:
+            groups.setdefault(self.keys[split], []).append(split)
+        return groups
+
+    def in_order(self, plan: ScanPlan, splits: Sequence[Split]) -> KeyedSplits:
+        """The same with the order of rows, where the connector knows one."""
+        metadata = plan.access.metadata
+        if not isinstance(metadata, SupportsSortOrder):
+            return self
+        with plan.access.lock.asking(f"give the order of rows of table {table_words(plan.table)}"):
+            order = metadata.get_sort_order(plan.access.session, plan.table, list(self.groups(splits).values()))
+        return replace(self, order=tuple(order))
 
 
 def keyed_splits(

@@ -15,6 +15,7 @@ from py4j.protocol import Py4JError
 from connector_spi.errors import NotSupportedError
 from connector_spi.handles import ColumnHandle
 from connector_spi.optional.partitioning import TablePartitioning
+from connector_spi.optional.top_n import SortItem
 from connector_spi.predicate import Value
 from connector_spi.schema import ColumnMetadata
 from lakeport.spark.bridge import answers
@@ -24,7 +25,14 @@ from lakeport.spark.bridge.jvm import READ, Jvm
 from lakeport.spark.bridge.types import spark_schema_json
 from lakeport.spark.scan.partitioning.keyed_splits import Key
 
-__all__ = ["NO_PARTITIONING", "keyed_partitions", "spark_partitioning", "unknown_partitioning"]
+__all__ = [
+    "NO_PARTITIONING",
+    "SORT_ORDER",
+    "keyed_partitions",
+    "spark_order",
+    "spark_partitioning",
+    "unknown_partitioning",
+]
 
 _log = logging.getLogger(__name__)
 _PARTITIONING = READ + "partitioning."
@@ -33,6 +41,7 @@ _CLASS = "KeyedParts"
 _EPOCH_DAY = date(1970, 1, 1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BUCKET = "bucket"
+SORT_ORDER = _EXPRESSIONS + "SortOrder"
 _UNKNOWN = _PARTITIONING + "UnknownPartitioning"
 
 NO_PARTITIONING = answers.with_number(_UNKNOWN, 0)
@@ -63,6 +72,21 @@ def spark_partitioning(jvm: Jvm, partitioning: TablePartitioning) -> JavaObject 
         return None
     # How many tasks there are Spark counts by itself, after runtime filters.
     return jvm.cls(_PARTITIONING + "KeyGroupedPartitioning")(jvm.array(_EXPRESSIONS + "Expression", keys), 0)
+
+
+def spark_order(jvm: Jvm, order: Sequence[SortItem]) -> JavaObject:
+    """Spark's ``SortOrder[]``."""
+    expressions, directions = jvm.cls(_EXPRESSIONS + "Expressions"), jvm.cls(_EXPRESSIONS + "SortDirection")
+    nulls = jvm.cls(_EXPRESSIONS + "NullOrdering")
+    made = [
+        expressions.sort(
+            expressions.column(f"`{one.column.name}`"),
+            directions.ASCENDING if one.ascending else directions.DESCENDING,
+            nulls.NULLS_FIRST if one.nulls_first else nulls.NULLS_LAST,
+        )
+        for one in order
+    ]
+    return jvm.array(SORT_ORDER, made)
 
 
 def keyed_partitions(

@@ -13,24 +13,22 @@ from typing import cast
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 
-import lakeport
 from connectors.hive.connector import HiveConnector
 from lakeport import Session
 from tests.connectors.hive.table_writer import create_table
 from tests.hive_corpus import expected_answer, register_cases, require_corpus
+from tests.lakeport.spark.scan.partitioning.conftest import BUCKETING
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-_BUCKETING = "spark.sql.sources.v2.bucketing."
 _KINDS = {
     "parquet": ("USING parquet", ""),
     "text": ("STORED AS TEXTFILE", ""),
     "full": ("USING orc", ", 'transactional' = 'true'"),
     "insert_only": ("USING parquet", ", 'transactional' = 'true', 'transactional_properties' = 'insert_only'"),
 }
-_TYPES = {
+TYPES = {
     "BIGINT": pa.int64(),
     "INT": pa.int32(),
     "BOOLEAN": pa.bool_(),
@@ -38,38 +36,13 @@ _TYPES = {
     "DATE": pa.date32(),
     "DOUBLE": pa.float64(),
 }
-_TYPES |= dict.fromkeys(("STRING", "CHAR(6)", "VARCHAR(5)"), pa.string())
-_ARROW: dict[str, Callable[[object], object]] = {name: lambda k: k for name in _TYPES}
-_ARROW |= dict.fromkeys(("STRING", "CHAR(6)", "VARCHAR(5)"), str)
-_ARROW["DECIMAL(12, 3)"] = lambda k: Decimal(str(k))
-_LEFT = [(None if n % 17 == 0 else n % 90, f"l{n}") for n in range(240)]
-_RIGHT = [(None if n % 13 == 0 else n * 2, f"r{n}") for n in range(70)]
+TYPES |= dict.fromkeys(("STRING", "CHAR(6)", "VARCHAR(5)"), pa.string())
+ARROW: dict[str, Callable[[object], object]] = {name: lambda k: k for name in TYPES}
+ARROW |= dict.fromkeys(("STRING", "CHAR(6)", "VARCHAR(5)"), str)
+ARROW["DECIMAL(12, 3)"] = lambda k: Decimal(str(k))
+LEFT = [(None if n % 17 == 0 else n % 90, f"l{n}") for n in range(240)]
+RIGHT = [(None if n % 13 == 0 else n * 2, f"r{n}") for n in range(70)]
 _numbers = count()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("partitioning")
-
-
-@pytest.fixture(scope="module")
-def session(spark: SparkSession, folder: Path) -> Iterator[Session]:
-    (folder / "hive.properties").write_text(
-        f"connector.name=hive\nhive.metastore=embedded\nhive.metastore.embedded.path={folder / 'm.db'}\n"
-    )
-    own = spark.newSession()
-    settings = {
-        "spark.sql.autoBroadcastJoinThreshold": "-1",
-        # More than it has tables, so that no shuffle has as many partitions as there are buckets.
-        "spark.sql.shuffle.partitions": "3",
-        "spark.lakeport.hive.storage_partitioning": "ALL",
-        f"{_BUCKETING}enabled": "true",
-    }
-    for name, text in settings.items():
-        own.conf.set(name, text)
-    with lakeport.connect(own, folder) as opened:
-        opened.sql("CREATE SCHEMA hive.s")
-        yield opened
 
 
 @contextmanager
@@ -77,7 +50,7 @@ def settings(session: Session, **texts: str) -> Iterator[None]:
     """Settings of Spark's bucketing, or of the catalog, in the block."""
     names = {}
     for name, text in texts.items():
-        full = f"{_BUCKETING}{name}" if name == "enabled" else f"{_BUCKETING}{name}.enabled"
+        full = f"{BUCKETING}{name}" if name == "enabled" else f"{BUCKETING}{name}.enabled"
         names[f"spark.lakeport.hive.{name}" if "_" in name else full] = text
     before = {name: session.spark.conf.get(name, None) for name in names}
     for name, text in names.items():
@@ -122,7 +95,7 @@ def bucketed(
         f"('bucketed_by' = 'k', 'bucket_count' = '{buckets}', 'bucketing_version' = '{version}'{properties})"
     )
     for part in (rows[: len(rows) // 2], rows[len(rows) // 2 :]):
-        keys = pa.array([None if k is None else _ARROW[key](k) for k, _ in part], _TYPES[key])
+        keys = pa.array([None if k is None else ARROW[key](k) for k, _ in part], TYPES[key])
         session.insert(name, pa.table({"k": keys, "v": pa.array([v for _, v in part], pa.string())}))
     return name
 
@@ -139,7 +112,7 @@ def joined(left: Sequence[tuple[object, str]], right: Sequence[tuple[object, str
     return Counter((k, v, w) for k, v in left for other, w in right if k is not None and k == other)
 
 
-_JOIN = "SELECT l.k, l.v, r.v FROM {} l JOIN {} r ON l.k = r.k"
+JOIN = "SELECT l.k, l.v, r.v FROM {} l JOIN {} r ON l.k = r.k"
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -147,38 +120,38 @@ _JOIN = "SELECT l.k, l.v, r.v FROM {} l JOIN {} r ON l.k = r.k"
 def test_tables_in_equal_buckets_are_joined_where_they_lie(
     session: Session, folder: Path, kind: str, version: int
 ) -> None:
-    left = bucketed(session, folder, _LEFT, kind=kind, version=version)
-    right = bucketed(session, folder, _RIGHT, kind=kind, version=version)
-    expected = joined(_LEFT, _RIGHT)
-    assert run(session, _JOIN.format(left, right)) == (expected, 0)
+    left = bucketed(session, folder, LEFT, kind=kind, version=version)
+    right = bucketed(session, folder, RIGHT, kind=kind, version=version)
+    expected = joined(LEFT, RIGHT)
+    assert run(session, JOIN.format(left, right)) == (expected, 0)
     with settings(session, native_reader="false"):
-        assert run(session, _JOIN.format(left, right)) == (expected, 0)
+        assert run(session, JOIN.format(left, right)) == (expected, 0)
     outer = f"SELECT l.k, l.v, r.v FROM {left} l FULL JOIN {right} r ON l.k = r.k"
-    matched = {k for k, _ in _LEFT if k is not None} & {k for k, _ in _RIGHT}
-    without: list[tuple[object, ...]] = [(k, v, None) for k, v in _LEFT if k not in matched]
-    without += [(None, None, w) for k, w in _RIGHT if k not in matched]
+    matched = {k for k, _ in LEFT if k is not None} & {k for k, _ in RIGHT}
+    without: list[tuple[object, ...]] = [(k, v, None) for k, v in LEFT if k not in matched]
+    without += [(None, None, w) for k, w in RIGHT if k not in matched]
     assert run(session, outer) == (expected + Counter(without), 0)
     anti = f"SELECT v FROM {left} l WHERE NOT EXISTS (SELECT 1 FROM {right} r WHERE r.k = l.k)"
-    assert run(session, anti) == (Counter((v,) for k, v in _LEFT if k not in matched), 0)
+    assert run(session, anti) == (Counter((v,) for k, v in LEFT if k not in matched), 0)
     groups = f"SELECT k, count(*), max(v) FROM {left} GROUP BY k"
-    counts = Counter(k for k, _ in _LEFT)
+    counts = Counter(k for k, _ in LEFT)
     found, _ = run(session, groups)
     assert {row[0]: row[1] for row in found} == counts
 
 
 @pytest.mark.parametrize("off", [{"enabled": "false"}, {"storage_partitioning": "NONE"}, {"bucket_execution": "false"}])
 def test_settings_that_say_no_have_rows_shuffled(session: Session, folder: Path, off: dict[str, str]) -> None:
-    left, right = bucketed(session, folder, _LEFT), bucketed(session, folder, _RIGHT)
+    left, right = bucketed(session, folder, LEFT), bucketed(session, folder, RIGHT)
     with settings(session, **off):
-        assert run(session, _JOIN.format(left, right)) == (joined(_LEFT, _RIGHT), 2)
+        assert run(session, JOIN.format(left, right)) == (joined(LEFT, RIGHT), 2)
 
 
 def test_explain_says_by_what_rows_lie(session: Session, folder: Path) -> None:
-    left, right = bucketed(session, folder, _LEFT), bucketed(session, folder, _RIGHT)
-    told = session.sql(f"EXPLAIN {_JOIN.format(left, right)}").collect()
+    left, right = bucketed(session, folder, LEFT), bucketed(session, folder, RIGHT)
+    told = session.sql(f"EXPLAIN {JOIN.format(left, right)}").collect()
     assert str(told).count("bucket(4, k)") >= 2
     with settings(session, storage_partitioning="NONE"):
-        told = session.sql(f"EXPLAIN {_JOIN.format(left, right)}").collect()
+        told = session.sql(f"EXPLAIN {JOIN.format(left, right)}").collect()
         assert "bucket(4, k)" not in str(told)
 
 
@@ -186,26 +159,26 @@ def test_explain_says_by_what_rows_lie(session: Session, folder: Path) -> None:
 def test_other_numbers_of_buckets_are_reduced_to_what_they_share(
     session: Session, folder: Path, counts: tuple[int, int]
 ) -> None:
-    left = bucketed(session, folder, _LEFT, buckets=counts[0])
-    right = bucketed(session, folder, _RIGHT, buckets=counts[1], kind="full")
-    assert run(session, _JOIN.format(left, right)) == (joined(_LEFT, _RIGHT), 2)
+    left = bucketed(session, folder, LEFT, buckets=counts[0])
+    right = bucketed(session, folder, RIGHT, buckets=counts[1], kind="full")
+    assert run(session, JOIN.format(left, right)) == (joined(LEFT, RIGHT), 2)
     with settings(session, allowCompatibleTransforms="true", pushPartValues="true"):
-        assert run(session, _JOIN.format(left, right)) == (joined(_LEFT, _RIGHT), 0)
+        assert run(session, JOIN.format(left, right)) == (joined(LEFT, RIGHT), 0)
 
 
 def test_empty_buckets_and_buckets_that_a_filter_leaves_out(session: Session, folder: Path) -> None:
     few = [(n, f"f{n}") for n in (1, 2)]
-    left, right = bucketed(session, folder, _LEFT, buckets=8), bucketed(session, folder, few, buckets=8)
+    left, right = bucketed(session, folder, LEFT, buckets=8), bucketed(session, folder, few, buckets=8)
     empty = bucketed(session, folder, few, buckets=8)
     session.sql(f"TRUNCATE TABLE {empty}")
-    for first, second in ((_LEFT, few), (few, _LEFT)):
-        names = {id(_LEFT): left, id(few): right}
-        assert run(session, _JOIN.format(names[id(first)], names[id(second)]))[0] == joined(first, second)
-    kept = [row for row in _LEFT if row[0] in (1, 2, 5)]
-    assert run(session, _JOIN.format(left, right) + " WHERE l.k IN (1, 2, 5)")[0] == joined(kept, few)
-    assert run(session, _JOIN.format(left, empty))[0] == Counter()
+    for first, second in ((LEFT, few), (few, LEFT)):
+        names = {id(LEFT): left, id(few): right}
+        assert run(session, JOIN.format(names[id(first)], names[id(second)]))[0] == joined(first, second)
+    kept = [row for row in LEFT if row[0] in (1, 2, 5)]
+    assert run(session, JOIN.format(left, right) + " WHERE l.k IN (1, 2, 5)")[0] == joined(kept, few)
+    assert run(session, JOIN.format(left, empty))[0] == Counter()
     outer = f"SELECT l.k, l.v, r.v FROM {left} l LEFT JOIN {empty} r ON l.k = r.k"
-    assert run(session, outer)[0] == Counter((k, v, None) for k, v in _LEFT)
+    assert run(session, outer)[0] == Counter((k, v, None) for k, v in LEFT)
 
 
 @pytest.mark.parametrize("key", ["STRING", "CHAR(6)", "VARCHAR(5)", "DECIMAL(12, 3)", "INT", "BOOLEAN"])
@@ -217,10 +190,10 @@ def test_keys_of_all_types_meet_their_like(session: Session, folder: Path, key: 
 
         return [(None if k is None else value(k), v) for k, v in rows]
 
-    left = bucketed(session, folder, valued(_LEFT), key=key, version=version)
-    right = bucketed(session, folder, valued(_RIGHT), key=key, version=version)
+    left = bucketed(session, folder, valued(LEFT), key=key, version=version)
+    right = bucketed(session, folder, valued(RIGHT), key=key, version=version)
     plain = f"SELECT l.v, r.v FROM {left} l JOIN {right} r ON l.k = r.k"
-    expected = Counter(row[1:] for row in joined(valued(_LEFT), valued(_RIGHT)).elements())
+    expected = Counter(row[1:] for row in joined(valued(LEFT), valued(RIGHT)).elements())
     rows, shuffles = run(session, plain)
     assert rows == expected
     assert shuffles == 0 or key.startswith("CHAR"), "Spark pads what it compares with a CHAR"
@@ -238,54 +211,54 @@ def test_keys_whose_hash_is_not_sure_are_shuffled(session: Session, folder: Path
 
 
 def test_files_in_the_wrong_bucket_have_rows_shuffled(session: Session, folder: Path) -> None:
-    left, right = bucketed(session, folder, _LEFT), bucketed(session, folder, _RIGHT)
+    left, right = bucketed(session, folder, LEFT), bucketed(session, folder, RIGHT)
     where = location_of(session, left)
     first, second = (next(where.glob(f"00000{n}_0*")) for n in (0, 1))
     swapped = where / "swap"
     first.rename(swapped)
     second.rename(first)
     swapped.rename(second)
-    assert run(session, _JOIN.format(left, right)) == (joined(_LEFT, _RIGHT), 2)
+    assert run(session, JOIN.format(left, right)) == (joined(LEFT, RIGHT), 2)
 
 
 def test_files_with_no_bucket_in_their_names_have_rows_shuffled(session: Session, folder: Path) -> None:
-    left, right = bucketed(session, folder, _LEFT), bucketed(session, folder, _RIGHT)
+    left, right = bucketed(session, folder, LEFT), bucketed(session, folder, RIGHT)
     file = next(location_of(session, left).glob("000000_0*"))
     file.rename(file.with_name("part-0"))
-    assert run(session, _JOIN.format(left, right)) == (joined(_LEFT, _RIGHT), 2)
+    assert run(session, JOIN.format(left, right)) == (joined(LEFT, RIGHT), 2)
 
 
 def test_rows_that_spark_bucketed_itself_are_shuffled(session: Session, folder: Path) -> None:
     """Into a table of Hive's with buckets of version 2, files of Spark have names by the hash of version 1."""
-    left, right = bucketed(session, folder, _LEFT), bucketed(session, folder, _RIGHT)
+    left, right = bucketed(session, folder, LEFT), bucketed(session, folder, RIGHT)
     for file in sorted(location_of(session, left).glob("0*")):
         number = file.name.partition("_")[0]
         file.rename(file.with_name(f"{number}_0_part-{file.name}"))
-    assert run(session, _JOIN.format(left, right)) == (joined(_LEFT, _RIGHT), 2)
+    assert run(session, JOIN.format(left, right)) == (joined(LEFT, RIGHT), 2)
 
 
 def test_one_side_alone_is_shuffled_to_the_buckets_of_the_other(session: Session, folder: Path) -> None:
     """Spark computes the buckets of its own rows: by the hash that the files have."""
     for kind, version in (("full", 2), ("parquet", 1)):
-        left = bucketed(session, folder, _LEFT, kind=kind, version=version)
-        session.spark.createDataFrame(_RIGHT, "k BIGINT, v STRING").createOrReplaceTempView("own_rows")
+        left = bucketed(session, folder, LEFT, kind=kind, version=version)
+        session.spark.createDataFrame(RIGHT, "k BIGINT, v STRING").createOrReplaceTempView("own_rows")
         with settings(session, shuffle="true"):
-            assert run(session, _JOIN.format(left, "own_rows")) == (joined(_LEFT, _RIGHT), 0)
+            assert run(session, JOIN.format(left, "own_rows")) == (joined(LEFT, RIGHT), 0)
 
 
 def test_parts_of_a_bucket_are_joined_apart_where_spark_may(session: Session, folder: Path) -> None:
-    left, right = bucketed(session, folder, _LEFT), bucketed(session, folder, _RIGHT)
+    left, right = bucketed(session, folder, LEFT), bucketed(session, folder, RIGHT)
     with settings(session, pushPartValues="true", partiallyClusteredDistribution="true"):
-        assert run(session, _JOIN.format(left, right)) == (joined(_LEFT, _RIGHT), 0)
+        assert run(session, JOIN.format(left, right)) == (joined(LEFT, RIGHT), 0)
 
 
 def test_changed_rows_are_joined_where_they_lie_now(session: Session, folder: Path) -> None:
-    left, right = bucketed(session, folder, _LEFT, kind="full"), bucketed(session, folder, _RIGHT, kind="full")
+    left, right = bucketed(session, folder, LEFT, kind="full"), bucketed(session, folder, RIGHT, kind="full")
     session.sql(f"UPDATE {left} SET k = k + 7 WHERE k % 3 = 0")
     session.sql(f"DELETE FROM {right} WHERE k < 20")
-    changed = [(k if k is None or k % 3 else k + 7, v) for k, v in _LEFT]
-    rest = [(k, w) for k, w in _RIGHT if k is None or k >= 20]
-    assert run(session, _JOIN.format(left, right)) == (joined(changed, rest), 0)
+    changed = [(k if k is None or k % 3 else k + 7, v) for k, v in LEFT]
+    rest = [(k, w) for k, w in RIGHT if k is None or k >= 20]
+    assert run(session, JOIN.format(left, right)) == (joined(changed, rest), 0)
 
 
 _KEYED = pa.table(
@@ -323,9 +296,9 @@ def test_partitions_are_joined_by_their_keys(session: Session, folder: Path, nat
 def test_joins_that_pay_alone_go_by_buckets_unless_told_otherwise(session: Session, folder: Path) -> None:
     """Of two small tables a task for each bucket costs more than it spares; one table alone has no one to join."""
     wide = [(n, os.urandom(6_000).hex()) for n in range(400)]
-    small, large = bucketed(session, folder, _RIGHT, buckets=2), bucketed(session, folder, _RIGHT, buckets=2)
+    small, large = bucketed(session, folder, RIGHT, buckets=2), bucketed(session, folder, RIGHT, buckets=2)
     with settings(session, storage_partitioning="AUTOMATIC"):
-        assert run(session, _JOIN.format(small, large))[1] == 2
+        assert run(session, JOIN.format(small, large))[1] == 2
     for name in (small, large):
         session.insert(name, pa.table({"k": [k for k, _ in wide], "v": [v for _, v in wide]}))
     query = f"SELECT count(*) FROM {small} l JOIN {large} r ON l.k = r.k"
