@@ -113,6 +113,17 @@ class WritingChecks(MetastoreConformanceBase):
         with pytest.raises(TableNotFoundError, match="no_such"):
             metastore.writes.set_partition_parameters(made.database, "no_such", {"ds=c": entries})
 
+    def test_statistics_of_infinite_values(self, metastore: Metastore) -> None:
+        """A metastore may have no bounds of them; what else is known it takes."""
+        database = new_database(metastore)
+        storage = replace(STORAGE, columns=(FieldSchema("d", "double"),), bucket_columns=(), sort_columns=())
+        metastore.writes.create_table(Table(database, "t", storage))
+        infinite = ColumnStatistics("d", "double", null_count=1, distinct_count=2, low=float("-inf"), high=1.0)
+        metastore.writes.set_table_statistics(database, "t", [infinite])
+        [found] = metastore.reads.get_table_statistics(database, "t", ["d"])
+        assert (found.null_count, found.distinct_count) == (1, 2)
+        assert (found.low, found.high) in ((None, None), (float("-inf"), 1.0))
+
     def test_dropped_statistics(self, metastore: Metastore) -> None:
         made = new_table(metastore, ("ds", "string"))
         add_partitions(metastore, made, ("a/b",), ("c",), ("d",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from math import isfinite
 
 from catalog.metastore._thrift.lakeport_metastore import ttypes
 from catalog.metastore.model import ColumnStatistics
@@ -65,7 +66,10 @@ def statistics_to_thrift(statistics: ColumnStatistics) -> ttypes.ColumnStatistic
         data.binaryStats = ttypes.BinaryColumnStatsData(*length, nulls)
     elif kind in _RANGED:
         field, make, write = _RANGED[kind]
-        bounds = [None if bound is None else write(bound) for bound in (statistics.low, statistics.high)]
+        given = (statistics.low, statistics.high)
+        # Most databases of metastores have no infinity, and a metastore tries for 20 s to write one.
+        is_finite = all(isfinite(bound) for bound in given if isinstance(bound, float))
+        bounds = [None if bound is None or not is_finite else write(bound) for bound in given]
         setattr(data, field, make(*bounds, nulls, distinct))
     else:
         raise InvalidArgumentError(f"a metastore keeps no statistics of {statistics.type}: column {statistics.column}")
