@@ -118,21 +118,32 @@ class _Creation:
             self.files.delete_folder(location)
 
     def _is_there(self, entry: Table, error: ConnectorError) -> bool:
-        """Whether the metastore has made the table, though its answer was lost."""
+        """Whether the metastore has made the table, though its answer was lost.
+
+        Raises:
+            MetastoreError: It cannot be told, or may be made yet.
+        """
+        why = error.message
         try:
             found = self.metastore.reads.get_table(entry.database, entry.name)
         except ConnectorError as second:
-            raise MetastoreError(
-                f"the metastore did not say whether it has made table {entry.database}.{entry.name} ({error.message}; "
-                f"{second.message}); look whether it is there before you make it again",
-                HIVE_COMMIT_UNKNOWN,
-            ) from error
-        return (
-            found is not None
-            and table_location(found).rstrip("/") == table_location(entry).rstrip("/")
-            and found.storage.columns == entry.storage.columns
-            and found.partition_keys == entry.partition_keys
-        )
+            found, why = None, f"{why}; {second.message}"
+        else:
+            if found is not None or error.code == CONNECTION_FAILED:
+                return found is not None and _is_alike(found, entry)
+        raise MetastoreError(
+            f"the metastore did not say whether it has made table {entry.database}.{entry.name} ({why}); look whether "
+            "it is there before you make it again",
+            HIVE_COMMIT_UNKNOWN,
+        ) from error
+
+
+def _is_alike(found: Table, entry: Table) -> bool:
+    return (
+        table_location(found).rstrip("/") == table_location(entry).rstrip("/")
+        and found.storage.columns == entry.storage.columns
+        and found.partition_keys == entry.partition_keys
+    )
 
 
 class NewHiveInsert(HiveInsert):

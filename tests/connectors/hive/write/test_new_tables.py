@@ -163,6 +163,22 @@ def test_where_it_is_not_known_all_stays(hive: HiveConnector, monkeypatch: pytes
     assert ids(hive) == [1, 2, 3]
 
 
+def test_one_that_may_be_made_yet_keeps_its_files(hive: HiveConnector, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrapped = hive.metastore.writes._writer  # type: ignore[attr-defined]  # the one that is wrapped
+    made, late = wrapped.create_table, list[Table]()
+
+    def slow(table: Table) -> None:
+        late.append(table)
+        raise MetastoreError("no answer", metastore_codes.TIMED_OUT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(wrapped, "create_table", slow)
+        with pytest.raises(MetastoreError, match="did not say whether it has made table"):
+            create_table_as(hive, definition(), [_ROWS])
+    made(*late)
+    assert ids(hive) == [1, 2, 3]
+
+
 def test_a_directory_with_files_is_refused_and_one_without_is_taken(hive: HiveConnector, tmp_path: Path) -> None:
     create_table_as(hive, definition(), [_ROWS])
     folder = Path(str(entry(hive).storage.location).removeprefix("file:").replace("//", "/"))
