@@ -28,7 +28,7 @@ from connector_spi.optional.aggregation import Aggregation, AggregationApplicati
 from connector_spi.optional.changes import ChangeRange, SupportsChanges, TableChanges
 from connector_spi.optional.definitions import SupportsViews, ViewDefinition
 from connector_spi.optional.listing import SupportsTableListing
-from connector_spi.optional.partitioning import SupportsTablePartitioning, TablePartitioning
+from connector_spi.optional.partitioning import SupportsSortOrder, SupportsTablePartitioning, TablePartitioning
 from connector_spi.optional.read_options import SupportsReadOptions
 from connector_spi.optional.streaming import StreamStart, SupportsStreaming
 from connector_spi.optional.top_n import SortItem, SupportsTopN, TopNApplication
@@ -160,6 +160,17 @@ class _TablePartitioning(GuardedMetadata):
             return None
         metadata = cast(SupportsTablePartitioning, self.metadata)
         return metadata.get_partition_keys(session, guarded.table, splits, asked)
+
+
+class _SortOrder(GuardedMetadata):
+    def get_sort_order(
+        self, session: ConnectorSession, table: TableHandle, groups: Sequence[Sequence[Split]]
+    ) -> Sequence[SortItem]:
+        guarded = guarded_table(table)
+        # It is the order of the values themselves, without masks.
+        if not guarded.is_whole or guarded.unreadable:
+            return ()
+        return cast(SupportsSortOrder, self.metadata).get_sort_order(session, guarded.table, groups)
 
 
 class _Changes(GuardedMetadata):
@@ -295,6 +306,7 @@ READING: tuple[tuple[type, type[GuardedMetadata]], ...] = (
     (SupportsTimeTravel, _TimeTravel),
     (SupportsPartitionListing, _PartitionListing),
     (SupportsTablePartitioning, _TablePartitioning),
+    (SupportsSortOrder, _SortOrder),
     (SupportsChanges, _Changes),
     (SupportsViews, _Views),
     (SupportsTableListing, _TableListing),
