@@ -19,10 +19,9 @@ from connector_spi.properties import PropertyMetadata, PropertyValues
 from connector_spi.schema import ColumnMetadata, TableMetadata
 from connector_spi.session import ConnectorSession
 from connector_spi.splits import SplitManager
-from connectors.memory.chunks import Chunk, cut_into_chunks
+from connectors.memory.chunks import Chunk, cut_into_chunks, merged_chunks
 from connectors.memory.config import CONFIG_PROPERTIES, MAX_DATA_SIZE
 from connectors.memory.insertion import with_hidden_columns
-from connectors.memory.merge import merged_chunks
 from connectors.memory.metadata import MemoryTransaction
 from connectors.memory.page_sink import MemoryPageSinkProvider
 from connectors.memory.page_source import MemoryPageSourceProvider

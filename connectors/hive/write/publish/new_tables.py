@@ -41,7 +41,7 @@ class _NewTargets(TargetPartitions):
         return {}
 
     def add_new(self, partitions: Mapping[PartitionKey, Parameters], made: int) -> None:
-        """Adds all partitions of the table.
+        """Adds all partitions of the table; what is of the table itself is passed over.
 
         Raises:
             MetastoreError: Another writer has added some (code ``HIVE_WRITE_CONFLICT``).
@@ -52,7 +52,11 @@ class _NewTargets(TargetPartitions):
                 name = self.name(added_since[0].values)
                 raise write_conflict(self._handle.name, f"has added {name} meanwhile")
 
-        self.add([self.entry(self._entry, *one, made) for one in partitions.items()], conflict)
+        self.add([self.entry(self._entry, *one, made) for one in partitions.items() if one[0]], conflict)
+
+    def by_name(self, counts: Mapping[PartitionKey, Parameters]) -> dict[str, Parameters]:
+        """Properties of partitions by their names; an empty one is the table's."""
+        return {self.name(values) if values else OF_TABLE: one for values, one in counts.items()}
 
 
 @dataclass(slots=True)
@@ -174,9 +178,9 @@ class NewHiveInsert(HiveInsert):
         places = [(self._new.location(entry, {}, values), some) for values, some in new.items()]
         move_fragments(creation.moved, self._files, places)
         counts = _counts(entry, new)
-        creation.create(replace(entry, parameters=counts.pop((), entry.parameters)))
+        creation.create(replace(entry, parameters=counts.get((), entry.parameters)))
         self._new.add_new(counts, self._made)
-        self._statistics.begin_new(entry, _counts_by_name(self._new, entry, new))
+        self._statistics.begin_new(entry, self._new.by_name(counts))
 
     def discard(self) -> None:
         """As of other inserts."""
@@ -209,14 +213,14 @@ class NewAcidInsert(AcidInsert):
         targets, new = self.targets(), by_partitions(self.fragments)
         creation = undo.enter_context(self._creation)
         self.move(creation.moved, {one: targets.location(self.entry, {}, one) for one in new}, (), undo)
-        counts = _counts(self.entry, new)
-        creation.create(replace(self.entry, parameters=counts.pop((), self.entry.parameters)))
         # Partitions of a transaction that is rolled back stay, and are empty.
-        targets.add_new(dict.fromkeys(counts, Parameters()), self.made)
-        written = _counts_by_name(targets, self.entry, new)
-        self.statistics.begin_new(self.entry, dict.fromkeys(written, Parameters()) if counts else written)
-        if counts:
-            self.transaction.add_partitions(self.handle.name, [targets.name(one) for one in counts])
+        is_parted = bool(self.entry.partition_keys)
+        counts = dict.fromkeys(new, Parameters()) if is_parted else _counts(self.entry, new)
+        creation.create(replace(self.entry, parameters=counts.get((), self.entry.parameters)))
+        targets.add_new(counts, self.made)
+        self.statistics.begin_new(self.entry, targets.by_name(counts))
+        if is_parted and counts:
+            self.transaction.add_partitions(self.handle.name, list(targets.by_name(counts)))
 
     def discard(self) -> None:
         """As of other inserts."""
@@ -229,9 +233,3 @@ def _counts(entry: Table, fragments: Mapping[PartitionKey, Sequence[HiveFragment
     """The properties, with counts, of new partitions, or of a table that has none."""
     before = Parameters() if entry.partition_keys else entry.parameters
     return {values: with_counts(before, some, replaced=True) for values, some in fragments.items()}
-
-
-def _counts_by_name(
-    targets: TargetPartitions, entry: Table, fragments: Mapping[PartitionKey, Sequence[HiveFragment]]
-) -> dict[str, Parameters]:
-    return {targets.name(values) if values else OF_TABLE: one for values, one in _counts(entry, fragments).items()}

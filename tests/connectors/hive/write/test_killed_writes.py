@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from connector_spi.errors import ConnectorError, StorageError
+from connector_spi.errors import StorageError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.writing import MergeCommand, Overwrite
 from connector_spi.testing.merging import ReferenceMerge
@@ -19,16 +19,12 @@ from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hive.write.test_bucketed_inserts import bucketed_table, read, rows_of
 from tests.connectors.hive.write.test_loading import incoming, load, new_table
-from tests.connectors.hive.write.watched_steps import watch_steps
+from tests.connectors.hive.write.watched_steps import Killed, run_until
 
 pytestmark = pytest.mark.slow
 
 NAME = SchemaTableName("s", "t")
 _FULL = {"transactional": "true"}
-
-
-class Killed(BaseException):
-    """The process ends here: nothing after it is done."""
 
 
 def _insert(hive: HiveConnector, folder: Path) -> None:
@@ -92,29 +88,16 @@ def test_a_failure_before_any_step_shows_all_or_nothing(
     for step in count():
         folder = tmp_path / f"{step}"
         hive = _table(folder, write)
-        met: list[str] = []
-
-        def before(name: str, at: int = step, met: list[str] = met) -> None:
-            met.append(name)
-            if len(met) == at + 1 or (len(met) > at + 1 and isinstance(error, Killed)):
-                raise error
-
-        done = False
-        with monkeypatch.context() as patch:
-            watch_steps(hive, patch, before)
-            with suppress(ConnectorError, Killed):
-                write(hive, folder)
-                done = True
+        ran = run_until(hive, monkeypatch, step, error, partial(write, hive, folder))
         found = _ids(hive)
-        where = f"before {met[step] if step < len(met) else 'the end'}, step {step} of {met}"
-        assert found in (_BEFORE, _AFTER[write]), where
+        assert found in (_BEFORE, _AFTER[write]), ran
         # Who is told of no error has written; of errors after the commit, which delete what is left, one may be told.
-        assert found == _AFTER[write] or not done, where
+        assert found == _AFTER[write] or not ran.done, ran
         if write is _load and found == _BEFORE:
-            assert len(list((folder / "incoming").iterdir())) == 2, where
+            assert len(list((folder / "incoming").iterdir())) == 2, ran
         insert_rows(hive, NAME, [rows_of(90)])
-        assert _ids(hive) == [*found, 90], where
+        assert _ids(hive) == [*found, 90], ran
         hive.shutdown()
-        if step >= len(met):
+        if ran.is_last:
             break
-    assert done
+    assert ran.done

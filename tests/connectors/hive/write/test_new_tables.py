@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import pytest
 
 from catalog.metastore import error_codes as metastore_codes
 from catalog.metastore.model import Database, Table
-from connector_spi.errors import ConnectorError, MetastoreError, StorageError, UserError
+from connector_spi.errors import MetastoreError, StorageError, UserError
 from connector_spi.names import SchemaTableName
 from connector_spi.optional.definitions import TableDefinition
 from connector_spi.schema import ColumnMetadata
@@ -22,14 +22,10 @@ from connectors.hive.write.inserts import STAGING
 from tests.connectors.hive.reading import make_connector, read_table
 from tests.connectors.hive.test_leftovers import call
 from tests.connectors.hive.write.test_bucketed_inserts import rows_of
-from tests.connectors.hive.write.watched_steps import watch_steps
+from tests.connectors.hive.write.watched_steps import Killed, run_until
 
 _NAME = SchemaTableName("s", "t")
 _ROWS = rows_of(1, 2, 3)
-
-
-class Killed(BaseException):
-    """The process ends here: nothing after it is done."""
 
 
 @pytest.fixture
@@ -84,35 +80,23 @@ def test_a_failure_before_any_step_leaves_no_table_or_all_of_it(
     for step in count():
         hive = make_connector(tmp_path / f"{step}")
         hive.metastore.writes.create_database(Database("s"))
-        met: list[str] = []
-
-        def before(name: str, at: int = step, met: list[str] = met) -> None:
-            met.append(name)
-            if len(met) == at + 1 or (len(met) > at + 1 and isinstance(error, Killed)):
-                raise error
-
-        done = False
-        with monkeypatch.context() as patch:
-            watch_steps(hive, patch, before)
-            with suppress(ConnectorError, Killed):
-                create_table_as(hive, definition(full=full, keys=keys), [_ROWS])
-                done = True
-        where = f"before {met[step] if step < len(met) else 'the end'}, step {step} of {met}"
+        table = definition(full=full, keys=keys)
+        ran = run_until(hive, monkeypatch, step, error, partial(create_table_as, hive, table, [_ROWS]))
         if hive.metastore.reads.get_table("s", "t") is None:
-            assert not done, where
-            create_table_as(hive, definition(full=full, keys=keys), [_ROWS])
+            assert not ran.done, ran
+            create_table_as(hive, table, [_ROWS])
         else:
-            # As Hive leaves it, where it is killed between the table and what makes its rows visible.
-            assert ids(hive) == [1, 2, 3] or (isinstance(error, Killed) and (full or keys) and ids(hive) == []), where
+            # As Hive leaves it, ran it is killed between the table and what makes its rows visible.
+            assert ids(hive) == [1, 2, 3] or (isinstance(error, Killed) and (full or keys) and ids(hive) == []), ran
         found = ids(hive)
         if found or full:
             # Else files lie where new partitions would be: it is to be dropped.
             insert_rows(hive, _NAME, [rows_of(9)])
-            assert ids(hive) == [*found, 9], where
+            assert ids(hive) == [*found, 9], ran
         hive.shutdown()
-        if step >= len(met):
+        if ran.is_last:
             break
-    assert done
+    assert ran.done
 
 
 def test_the_folder_of_one_that_was_killed_is_left_alone_until_it_is_deleted(hive: HiveConnector) -> None:

@@ -23,9 +23,8 @@ from connectors.hive.connector import HiveConnector
 from tests.connectors.hive.reading import make_connector, scan_table
 from tests.connectors.hive.test_leftovers import call as remove_orphan_files
 from tests.connectors.hive.write.test_bucketed_inserts import bucketed_table, read, rows_of
-from tests.connectors.hive.write.test_killed_writes import Killed
 from tests.connectors.hive.write.test_stream_inserts import NAME, QUERY, Kind, ids, write, write_batches_again
-from tests.connectors.hive.write.watched_steps import watch_steps
+from tests.connectors.hive.write.watched_steps import Killed, watch_steps
 from tests.object_store import ObjectStore
 
 _FULL = {"transactional": "true"}

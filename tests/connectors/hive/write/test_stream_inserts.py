@@ -22,8 +22,7 @@ from connectors.toolkit.storage.filesystem import FileSystem
 from tests.connectors.hive.reading import make_connector
 from tests.connectors.hive.table_writer import create_table
 from tests.connectors.hive.write.test_bucketed_inserts import bucketed_table, read, rows_of
-from tests.connectors.hive.write.test_killed_writes import Killed
-from tests.connectors.hive.write.watched_steps import watch_steps
+from tests.connectors.hive.write.watched_steps import Killed, watch_steps
 
 NAME = SchemaTableName("s", "t")
 QUERY = "0d3e2f30-6b2e-4c3e-9f68-3ff7a3d1a5a0"
