@@ -49,16 +49,18 @@ class QueryListenerProxy(Proxy):
 
     def onSuccess(self, name: str, query: JavaObject, nanoseconds: int) -> None:
         """A query is done."""
-        _writes.pop(int(query.id()), None)
-        notify_query_ended(int(query.id()), failed=False)
+        number = int(query.id())
+        _writes.pop(number, None)
+        notify_query_ended(number, failed=False)
 
     def onFailure(self, name: str, query: JavaObject, error: JavaObject) -> None:
         """A query failed, or was cancelled."""
-        for method in _writes.pop(int(query.id()), ()):
+        number = int(query.id())
+        for method in _writes.pop(number, ()):
             give_up = method()
             if give_up is not None:
                 CLEANUP.later(give_up)
-        notify_query_ended(int(query.id()), failed=True)
+        notify_query_ended(number, failed=True)
 
 
 def query_reads(jvm: Jvm, lease: ReadLease) -> None:
