@@ -18,6 +18,7 @@ __all__ = [
     "python_reader_factory",
     "python_writer_factory",
     "rows_need_a_column",
+    "sorts_grouped_tasks",
     "v2_columns",
 ]
 
@@ -98,6 +99,15 @@ def rows_need_a_column(jvm: Jvm) -> bool:
 def pushes_catalyst_filters(jvm: Jvm) -> bool:
     """Whether Spark calls any ``SupportsPushDownCatalystFilters``: Spark 4.0 only calls its own file scans."""
     return check_version(jvm) >= (4, 1)
+
+
+def sorts_grouped_tasks(jvm: Jvm) -> bool:
+    """Whether Spark knows that rows of buckets it reads in one task, one after another, have no order together.
+
+    It looks at the buckets as the scan reported them before 4.2 (``DataSourceV2ScanExecBase.outputOrdering``), not at
+    those of two tables with other numbers of them, and leaves the sort of a join out, which then misses rows.
+    """
+    return check_version(jvm) >= (4, 2)
 
 
 def v2_columns(jvm: Jvm, struct: JavaObject) -> JavaObject:

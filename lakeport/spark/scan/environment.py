@@ -12,7 +12,7 @@ from lakeport.planning.packing import Packing
 from lakeport.spark.bridge.columns import columns_unavailable
 from lakeport.spark.bridge.jvm import Jvm
 from lakeport.spark.bridge.session_settings import FileSettings, read_file_settings
-from lakeport.spark.bridge.versions import rows_need_a_column
+from lakeport.spark.bridge.versions import rows_need_a_column, sorts_grouped_tasks
 from lakeport.spark.tasks.counters import TaskCounters, new_counters
 
 __all__ = ["JvmEnvironment", "SparkEnvironment"]
@@ -50,6 +50,9 @@ class SparkEnvironment(Protocol):
 
     def joins_other_bucket_counts(self) -> bool:
         """They may also where two tables have different numbers of buckets."""
+
+    def keeps_order_of_tasks(self) -> bool:
+        """What is reported of the order of rows holds for all that Spark does with tasks."""
 
     def new_counters(self) -> TaskCounters:
         """What tasks can count into."""
@@ -120,6 +123,10 @@ class JvmEnvironment:
     def joins_other_bucket_counts(self) -> bool:
         """The session's ``spark.sql.sources.v2.bucketing.allowCompatibleTransforms.enabled``."""
         return self._files.compatible_buckets
+
+    def keeps_order_of_tasks(self) -> bool:
+        """By Spark's version, and by whether it may read several buckets in one task."""
+        return sorts_grouped_tasks(self._jvm) or not self._files.compatible_buckets
 
     def new_counters(self) -> TaskCounters:
         """An accumulator."""

@@ -206,6 +206,7 @@ class Scan:
         with self._lock:
             if self._is_ordered is None:
                 may = self.partitioning() is not None and not self.prunable_columns()
+                may = may and self._environment.keeps_order_of_tasks()
                 if may and self._keyed is not None:
                     self._keyed, self._tasks = self._keyed.in_order(self.asked.plan, self.planned().splits.splits), None
                 self._is_ordered = may

@@ -96,6 +96,7 @@ def _answers(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]]
         arguments = f"schema_name => 's', table_name => '{name}', table_location => '{location}'"
         spark.sql(f"CALL hive.system.register_table({arguments})")
     answers.update(_inserted(spark, folder))
+    answers.update(_joined_buckets(spark))
     for native in ("true", "false"):
         spark.sql(f"SET spark.lakeport.hive.native_reader={native}")
         for name in ("parquet_table", "orc_table"):
@@ -124,6 +125,39 @@ def _inserted(spark: SparkSession, folder: Path) -> dict[str, list[list[object]]
         answers[f"{name}, by Spark's own reader"] = sorted((list(row) for row in frame.collect()), key=repr)
         found = spark.sql(f"SELECT * FROM hive.s.{name}").collect()
         answers[f"{name}, by ours"] = sorted((list(row) for row in found), key=repr)
+    return answers
+
+
+def _joined_buckets(spark: SparkSession) -> dict[str, list[list[object]]]:
+    """Joins of sorted buckets, of as many and of other numbers of them."""
+    bucketing = "spark.sql.sources.v2.bucketing."
+    texts = {
+        f"{bucketing}enabled": "true",
+        f"{bucketing}pushPartValues.enabled": "true",
+        f"{bucketing}allowCompatibleTransforms.enabled": "true",
+        "spark.lakeport.hive.storage_partitioning": "ALL",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+    }
+    before = {name: spark.conf.get(name, None) for name in texts}
+    for name, text in texts.items():
+        spark.conf.set(name, text)
+    answers: dict[str, list[list[object]]] = {}
+    for count, step in ((4, 2), (8, 3)):
+        spark.sql(
+            f"CREATE TABLE hive.s.sorted_{count} (k BIGINT, v STRING) USING parquet CLUSTERED BY (k) SORTED BY (k) "
+            f"INTO {count} BUCKETS"
+        )
+        spark.sql(f"INSERT INTO hive.s.sorted_{count} SELECT id * {step}, 'x' FROM range(90)")
+    for one, other, expected in ((4, 8, range(0, 180, 6)), (4, 4, range(0, 180, 2))):
+        found = spark.sql(f"SELECT l.k FROM hive.s.sorted_{one} l JOIN hive.s.sorted_{other} r ON l.k = r.k").collect()
+        key = f"sorted buckets, {one} and {other}"
+        answers[key] = sorted(list(row) for row in found)
+        assert answers[key] == [[k] for k in expected], key
+    for name, old in before.items():
+        if old is None:
+            spark.conf.unset(name)
+        else:
+            spark.conf.set(name, old)
     return answers
 
 

@@ -117,6 +117,9 @@ class FakeSpark:
     def joins_other_bucket_counts(self) -> bool:
         return False
 
+    def keeps_order_of_tasks(self) -> bool:
+        return True
+
     def new_counters(self) -> TaskCounters:
         raise AssertionError("no one wants metrics")
 

@@ -30,12 +30,19 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 _numbers = count()
 
 
-def sorted_table(session: Session, rows: Sequence[tuple[object, str]], *, key: str = "BIGINT") -> str:
-    """A new table whose buckets have one file each, sorted by the key."""
+def sorted_table(
+    session: Session, rows: Sequence[tuple[object, str]], *, key: str = "BIGINT", buckets: int = 4, parts: int = 1
+) -> str:
+    """A new table whose buckets have one file each in each partition, sorted by the key."""
     name = f"hive.s.sorted{next(_numbers)}"
-    session.sql(f"CREATE TABLE {name} (k {key}, v STRING) USING parquet CLUSTERED BY (k) SORTED BY (k) INTO 4 BUCKETS")
+    partitioned = "PARTITIONED BY (p)" if parts > 1 else ""
+    session.sql(
+        f"CREATE TABLE {name} (k {key}, v STRING, p INT) USING parquet {partitioned} CLUSTERED BY (k) SORTED BY (k) "
+        f"INTO {buckets} BUCKETS"
+    )
     keys = pa.array([None if k is None else ARROW[key](k) for k, _ in rows], TYPES[key])
-    session.insert(name, pa.table({"k": keys, "v": [v for _, v in rows]}))
+    numbers = pa.array([n % parts for n in range(len(rows))], pa.int32())
+    session.insert(name, pa.table({"k": keys, "v": [v for _, v in rows], "p": numbers}))
     return name
 
 
@@ -76,7 +83,7 @@ def test_what_is_not_proven_to_be_sorted_is_sorted(session: Session) -> None:
     rewrite(file, rows, 2)
     assert (run(session, query)[0], sorts(session, query)) == (expected, 0)
     # Two files of one bucket are in no order together.
-    session.insert(left, pa.table({"k": [4], "v": ["more"]}))
+    session.insert(left, pa.table({"k": [4], "v": ["more"], "p": pa.array([0], pa.int32())}))
     assert (run(session, query)[0], sorts(session, query)) == (joined([*LEFT, (4, "more")], RIGHT), 1)
 
 
@@ -98,3 +105,20 @@ def test_a_file_in_many_row_groups_keeps_its_order_in_one_task(session: Session)
     with settings(session, storage_partitioning="NONE"):
         assert run(session, query)[0] == found
     assert ordered == 0
+
+
+@pytest.mark.parametrize("counts", [(4, 8), (2, 6)])
+def test_buckets_that_are_read_together_are_sorted(session: Session, counts: tuple[int, int]) -> None:
+    """Where the tables have other numbers of buckets, Spark reads several of one table in one task."""
+    left, right = (sorted_table(session, rows, buckets=n) for rows, n in zip((LEFT, RIGHT), counts, strict=True))
+    query = JOIN.format(left, right)
+    with settings(session, allowCompatibleTransforms="true", pushPartValues="true"):
+        assert (run(session, query), sorts(session, query)) == ((joined(LEFT, RIGHT), 0), 1)
+
+
+def test_buckets_of_several_partitions_are_sorted(session: Session) -> None:
+    """A join by the bucket alone reads those of all partitions in one task."""
+    left, right = sorted_table(session, LEFT, parts=3), sorted_table(session, RIGHT, parts=3)
+    query = f"SELECT l.k, l.v, r.v FROM {left} l JOIN {right} r ON l.k = r.k WHERE l.p + r.p >= 0"
+    with settings(session, pushPartValues="true", allowJoinKeysSubsetOfPartitionKeys="true"):
+        assert (run(session, query), sorts(session, query)) == ((joined(LEFT, RIGHT), 0), 2)
