@@ -3,6 +3,7 @@ package lakeport.spark;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.lang.reflect.Array;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -15,6 +16,7 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.execution.datasources.InMemoryFileIndex;
 import org.apache.spark.sql.execution.datasources.NoopCache$;
+import org.apache.spark.sql.execution.datasources.v2.orc.OrcPartitionReaderFactory;
 import org.apache.spark.sql.execution.datasources.v2.orc.OrcScan;
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetScan;
 import org.apache.spark.sql.internal.connector.PredicateUtils;
@@ -39,6 +41,7 @@ import scala.collection.immutable.Seq;
 public class NativeScan implements BiFunction {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int MOST_KEPT = 64;
+  private static final boolean ORC_KEEPS_FILTERS = orcKeepsFilters();
 
   /** In the order of their last use. */
   private final Map kept = new LinkedHashMap(MOST_KEPT, 0.75f, true);
@@ -57,7 +60,8 @@ public class NativeScan implements BiFunction {
    * The factory for a text is kept: to make one, Spark sends Hadoop's settings to all executors, and that costs more
    * than anything else here. It is made anew where a setting of the session or of Hadoop's has changed. Each scan has a
    * copy: one that reads Parquet closes the file that it has open when it opens another (ParquetReaderCallback), and a
-   * task that merges two scans in order has two open.
+   * task that merges two scans in order has two open. Before Spark 4.3 tasks set the filters of ORC in Hadoop's settings
+   * that all of these have in common, where a scan without filters would find them: there each has a factory of its own.
    *
    * @param predicates By which the reader may skip parts of files, a Predicate[].
    * @param text The format; the columns of the files and the constants behind them, as the JSON of structs; options of
@@ -65,14 +69,15 @@ public class NativeScan implements BiFunction {
    */
   public Object factory(Object predicates, String text) throws Exception {
     SparkSession session = (SparkSession) SparkSession.active();
-    Object made = kept(session, text);
     Filter[] filters = PredicateUtils.toV1((Predicate[]) predicates);
+    boolean apart = ORC_KEEPS_FILTERS && JSON.readTree(text).get("format").asText().equals("orc");
+    Object made = kept(session, text, apart ? Arrays.asList(filters) : null);
     return withFilters((Product) made, filters);
   }
 
-  private Object kept(SparkSession session, String text) throws Exception {
+  private Object kept(SparkSession session, String text, Object filters) throws Exception {
     Map hadoop = hadoopSettings(session);
-    Object key = Arrays.asList(new Object[] {text, session.sessionUUID(), settings(session)});
+    Object key = Arrays.asList(new Object[] {text, session.sessionUUID(), settings(session), filters});
     Object found;
     synchronized (kept) {
       if (!hadoop.equals(keptFor)) {
@@ -93,6 +98,17 @@ public class NativeScan implements BiFunction {
       }
     }
     return found;
+  }
+
+  /** Whether tasks hand filters on in Hadoop's settings, which they are given, and not as what a method returns. */
+  private static boolean orcKeepsFilters() {
+    Method[] methods = OrcPartitionReaderFactory.class.getDeclaredMethods();
+    for (int i = 0; i < methods.length; i++) {
+      if (methods[i].getName().equals("pushDownPredicates") && methods[i].getReturnType() == Option.class) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static Map settings(SparkSession session) {

@@ -36,6 +36,8 @@ STATEMENTS = [
     "SELECT p, sum(id) FROM hive.s.{t} WHERE p IN ('a', 'b') AND id > 2 GROUP BY p",
     "SELECT p, count(*), max(name), avg(id) FROM hive.s.{t} WHERE name <> 'name 3' OR id IS NULL GROUP BY p",
     "SELECT count(*), count(name), sum(id) FROM hive.s.{t} WHERE name = 'none of them'",
+    "SELECT id, name FROM hive.s.{t} WHERE id < 0",
+    "SELECT id, name FROM hive.s.{t}",
     "SELECT DISTINCT p FROM hive.s.{t} WHERE id >= 6",
     "SELECT p FROM hive.s.{t} WHERE name LIKE '%1' AND id < 5",
     "SELECT count(*) + 1 FROM (SELECT name FROM hive.s.{t} WHERE id > 3 LIMIT 5)",
