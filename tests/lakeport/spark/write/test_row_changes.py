@@ -283,7 +283,7 @@ class TestNothingChanges:
         thread = threading.Thread(target=run)
         thread.start()
         tracker = context.statusTracker()
-        while thread.is_alive() and not _runs_tasks(tracker):
+        while thread.is_alive() and not _runs_tasks(tracker, "endless"):
             thread.join(0.05)
         context.cancelJobGroup("endless")
         thread.join(60)
@@ -338,8 +338,9 @@ def test_tables_without_row_ids_are_refused(session: Session, folder: Path) -> N
             session.sql(statement)
 
 
-def _runs_tasks(tracker: StatusTracker) -> bool:
-    infos = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+def _runs_tasks(tracker: StatusTracker, group: str) -> bool:
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(group)]
+    infos = [tracker.getStageInfo(stage) for job in jobs if job is not None for stage in job.stageIds]
     return any(info is not None and info.numActiveTasks > 0 for info in infos)
 
 
