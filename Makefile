@@ -5,6 +5,8 @@ BIN := .venv/bin
 INSTALLED := .venv/.lakeport-installed
 INSTALLED_DEV := .venv/.lakeport-installed-dev
 SPARK_CLASSES := .venv/spark-classes.jsa
+# Each of the many processes of a test run would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 INPUTS := pyproject.toml constraints.txt scripts/make-environment
 
 help: ## list the targets
@@ -22,7 +24,7 @@ check: $(INSTALLED_DEV) ## lint, format, types, import rules
 	$(BIN)/lint-imports --no-cache
 
 test: java $(SPARK_CLASSES) ## every package in minutes: a sample of what test-all runs
-	$(BIN)/pytest --ignore=tests/integration -m "not slow" --numprocesses=2 --dist=loadscope
+	$(BIN)/pytest --ignore=tests/integration -m "not slow" --numprocesses=3 --dist=loadscope
 
 test-all: java $(SPARK_CLASSES) ## all tests that need pip and Java only, with the large profile of Hypothesis
 	$(BIN)/pytest --ignore=tests/integration --hypothesis-profile=large --numprocesses=2 --dist=loadscope
