@@ -5,9 +5,10 @@ BIN := .venv/bin
 INSTALLED := .venv/.lakeport-installed
 INSTALLED_DEV := .venv/.lakeport-installed-dev
 SPARK_CLASSES := .venv/spark-classes.jsa
-# Each of the many processes of a test run would compile all modules again.
-unexport PYTHONDONTWRITEBYTECODE
 INPUTS := pyproject.toml constraints.txt scripts/make-environment
+
+# With it, each of the many processes of a test run would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-20s %s\n", $$1, $$2 }'
